@@ -1,0 +1,23 @@
+//! What both of Belay's programs, the relay and the console, speak.
+//!
+//! Plain data only: ids, units, the closed sets of outcomes, the admin API's
+//! types. No IO, no clock, and few dependencies, so that either program can
+//! take it without the other's weight.
+
+pub mod admin;
+pub mod attempt;
+pub mod id;
+pub mod outcome;
+pub mod price;
+pub mod signature;
+pub mod time;
+pub mod usage;
+mod words;
+
+pub use attempt::{AttemptKind, Cause, PassedOver, StreamVerdict, TokenVerdict};
+pub use id::RequestId;
+pub use outcome::{AttemptOutcome, RequestOutcome};
+pub use price::{NanoUsd, Price};
+pub use signature::Signature;
+pub use time::UnixMillis;
+pub use usage::Usage;
