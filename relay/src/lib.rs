@@ -1,1 +1,29 @@
+//! Belay's relay: a chat answer that keeps flowing when an inference provider
+//! goes slow, junk or down.
+//!
+//! The floors, each importing only what stands below it:
+//!
+//! | floor | what |
+//! | --- | --- |
+//! | [`commands`] | the command line |
+//! | [`serve`], [`admin`] | what clients and operators call |
+//! | [`listen`] | sockets, foreign hosts, stuck clients |
+//! | [`drive`] | one driver per request: inputs in, actions out |
+//! | [`provider`] | calls to providers |
+//! | [`dialect`], [`policy`], [`journal`], [`config`] | pure parts and the record; they do not know each other |
+//!
+//! Beside them [`wall`], the only file that reads the clock, and [`mock`], a
+//! provider that misbehaves on cue and knows nothing of the rest.
 
+pub mod admin;
+pub mod commands;
+pub mod config;
+pub mod dialect;
+pub mod drive;
+pub mod journal;
+pub mod listen;
+pub mod mock;
+pub mod policy;
+pub mod provider;
+pub mod serve;
+pub mod wall;

@@ -1,0 +1,92 @@
+//! `GET /admin/v1/requests` and `/admin/v1/requests/{id}`: the journal, read only.
+
+use super::Problem;
+use crate::drive::Relay;
+use crate::journal::{ReadError, Reader, RequestFilter};
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use http::StatusCode;
+use shared::RequestId;
+use shared::admin::{RequestDetail, RequestPage};
+use std::fmt::Display;
+use std::str::FromStr;
+use std::sync::Arc;
+
+pub(super) async fn list(
+    State(relay): State<Arc<Relay>>,
+    Query(query): Query<Vec<(String, String)>>,
+) -> Result<Json<RequestPage>, Problem> {
+    let filter = filter(query)?;
+    let page = read(relay.journal.reader(), move |reader| reader.requests(&filter)).await?;
+    Ok(Json(page))
+}
+
+pub(super) async fn one(
+    State(relay): State<Arc<Relay>>,
+    Path(id): Path<String>,
+) -> Result<Json<RequestDetail>, Problem> {
+    let id: RequestId = value("id", &id)?;
+    let found = read(relay.journal.reader(), move |reader| reader.request(id)).await?;
+    found.map(Json).ok_or_else(|| {
+        Problem::new(
+            StatusCode::NOT_FOUND,
+            format!(
+                "There is no request {id}; it may have been pruned, or be too young to be written."
+            ),
+        )
+    })
+}
+
+fn filter(query: Vec<(String, String)>) -> Result<RequestFilter, Problem> {
+    let mut filter = RequestFilter::default();
+    for (key, text) in query {
+        match key.as_str() {
+            "ladder" => filter.ladder = Some(text),
+            "tried" => filter.tried = Some(text),
+            "answered_by" => filter.answered_by = Some(text),
+            "outcome" => filter.outcome = Some(value(&key, &text)?),
+            "kind" => filter.kind = Some(value(&key, &text)?),
+            "since" => filter.since = Some(value(&key, &text)?),
+            "until" => filter.until = Some(value(&key, &text)?),
+            "id" => filter.id = Some(value(&key, &text)?),
+            "client" => filter.client = Some(text),
+            "min_ttft_ms" => filter.min_ttft_ms = Some(value(&key, &text)?),
+            "limit" => filter.limit = value(&key, &text)?,
+            "cursor" => filter.cursor = Some(text),
+            _ => {
+                return Err(Problem::new(
+                    StatusCode::BAD_REQUEST,
+                    "Unknown filter. These are known: ladder, tried, answered_by, outcome, kind, \
+                     since, until, id, client, min_ttft_ms, limit, cursor.",
+                ));
+            }
+        }
+    }
+    Ok(filter)
+}
+
+fn value<T: FromStr<Err: Display>>(key: &str, text: &str) -> Result<T, Problem> {
+    text.parse().map_err(|error| Problem::new(StatusCode::BAD_REQUEST, format!("{key}: {error}.")))
+}
+
+/// Reads the journal off the async threads.
+async fn read<T: Send + 'static>(
+    reader: Reader,
+    query: impl FnOnce(&Reader) -> Result<T, ReadError> + Send + 'static,
+) -> Result<T, Problem> {
+    let answer = tokio::task::spawn_blocking(move || query(&reader)).await;
+    match answer {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(error)) => {
+            let status = match error {
+                ReadError::Cursor(_) => StatusCode::BAD_REQUEST,
+                _ => StatusCode::SERVICE_UNAVAILABLE,
+            };
+            Err(Problem::new(status, error.to_string()))
+        }
+        Err(_panicked) => Err(Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "The query failed inside the relay; its log says why.",
+        )),
+    }
+}

@@ -1,0 +1,107 @@
+//! The command line: one file a command.
+
+mod check;
+mod demo;
+mod hash_key;
+mod journal;
+mod mock;
+mod running;
+mod serve;
+
+use crate::config::{Loaded, load};
+use clap::{Parser, Subcommand};
+use std::fmt::Display;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Keeps a chat answer flowing when an inference provider goes slow, junk or down.
+#[derive(Debug, Parser)]
+#[command(name = "belay", version, about, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Try it: the relay with three simulated providers, on loopback.
+    Demo(demo::DemoArgs),
+    /// Serve the ladders of a config.
+    Serve(ConfigArgs),
+    /// Check a config and print every problem with its line.
+    Check(ConfigArgs),
+    /// Make the hash of a client's key, or a new key with its hash.
+    HashKey(hash_key::HashKeyArgs),
+    /// Read the journal: what was asked, what was tried, how it ended.
+    Journal(journal::JournalArgs),
+    /// Run a simulated provider whose faults are switched at run time.
+    Mock(crate::mock::MockArgs),
+}
+
+/// Where the config is.
+#[derive(Debug, clap::Args)]
+struct ConfigArgs {
+    /// The config file.
+    #[arg(long, value_name = "FILE", default_value = "belay.toml")]
+    config: PathBuf,
+}
+
+impl Cli {
+    /// Runs the command. What it has to say goes to standard output, what went
+    /// wrong to standard error.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        let result = match self.command {
+            Command::Demo(args) => demo::run(&args),
+            Command::Serve(args) => serve::run(&args.config),
+            Command::Check(args) => check::run(&args.config),
+            Command::HashKey(args) => hash_key::run(&args),
+            Command::Journal(args) => journal::run(&args),
+            Command::Mock(args) => mock::run(args),
+        };
+        match result {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(Failed(message)) => {
+                complain(&message);
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+/// A command that did not do what it was asked to, and why.
+#[derive(Debug)]
+struct Failed(String);
+
+impl<E: std::error::Error> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// A line for standard output; a reader that has gone away is no failure.
+fn say(line: impl Display) {
+    let mut out = std::io::stdout().lock();
+    let _reader_gone = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+/// A line for standard error.
+fn complain(line: impl Display) {
+    let _reader_gone = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Reads a config with the process's environment.
+fn config(path: &Path) -> Result<Loaded, Failed> {
+    load(path, &|name| std::env::var(name).ok())
+        .map_err(|refused| Failed(format!("{refused}\nbelay: this config cannot be used.")))
+}
+
+/// Work for the async runtime.
+fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failed> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let done = runtime.block_on(work);
+    // Whatever still blocks (a query of the journal) must not hold the exit up.
+    runtime.shutdown_timeout(std::time::Duration::from_millis(100));
+    Ok(done)
+}

@@ -1,0 +1,127 @@
+//! `belay demo`: something to look at within a minute.
+//!
+//! Three simulated providers run as processes of their own, so that one can
+//! really be killed; the relay serves a ladder over them.
+
+use super::running::{Ready, run_relay};
+use super::{Failed, block_on, config, say};
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::Stdio;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+/// Arguments of `belay demo`.
+#[derive(Debug, clap::Args)]
+pub(super) struct DemoArgs {
+    /// Where clients call.
+    #[arg(long, default_value = "127.0.0.1:8787", value_name = "ADDR")]
+    listen: SocketAddr,
+    /// Where operators call.
+    #[arg(long, default_value = "127.0.0.1:8788", value_name = "ADDR")]
+    admin: SocketAddr,
+    /// Where the demo's config and journal are kept.
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+}
+
+/// The providers: name, first token, pace, price in and out.
+const PROVIDERS: [(&str, &str, &str, f64, f64); 3] = [
+    ("alpha", "400ms", "40ms", 2.5, 10.0),
+    ("bravo", "600ms", "50ms", 3.0, 15.0),
+    ("local", "900ms", "70ms", 0.0, 0.0),
+];
+
+/// One simulated provider's process.
+struct Simulated {
+    name: &'static str,
+    url: String,
+    pid: u32,
+    /// Killed when dropped.
+    _child: Child,
+}
+
+pub(super) fn run(args: &DemoArgs) -> Result<(), Failed> {
+    block_on(demo(args))?
+}
+
+async fn demo(args: &DemoArgs) -> Result<(), Failed> {
+    let folder = args.folder.clone().unwrap_or_else(|| std::env::temp_dir().join("belay-demo"));
+    std::fs::create_dir_all(&folder)?;
+    let mut providers = Vec::new();
+    for (name, ttft, gap, ..) in PROVIDERS {
+        providers.push(simulate(name, ttft, gap).await?);
+    }
+    let path = folder.join("belay.toml");
+    std::fs::write(&path, config_text(args, &providers)?)?;
+    let config = config(&path)?.config;
+    run_relay(config, |ready| explain(ready, &providers, &folder)).await
+}
+
+async fn simulate(name: &'static str, ttft: &str, gap: &str) -> Result<Simulated, Failed> {
+    let mut child = Command::new(std::env::current_exe()?)
+        .args(["mock", "--name", name, "--ttft", ttft, "--gap", gap, "--exit-with-parent"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()?;
+    let failed = || Failed(format!("belay: the simulated provider '{name}' did not start."));
+    let out = child.stdout.take().ok_or_else(failed)?;
+    let line = BufReader::new(out).lines().next_line().await?.ok_or_else(failed)?;
+    let url = line.strip_prefix("listening on ").ok_or_else(failed)?.to_owned();
+    let pid = child.id().ok_or_else(failed)?;
+    Ok(Simulated { name, url, pid, _child: child })
+}
+
+fn config_text(args: &DemoArgs, providers: &[Simulated]) -> Result<String, std::fmt::Error> {
+    let mut text = format!(
+        "# Written by `belay demo`; a config to start from.\n\
+         [server]\nlisten = \"{}\"\n\n[admin]\nlisten = \"{}\"\n\n\
+         [journal]\npath = \"belay.db\"\n",
+        args.listen, args.admin
+    );
+    for (provider, (.., input, output)) in providers.iter().zip(PROVIDERS) {
+        let (name, url) = (provider.name, &provider.url);
+        write!(
+            text,
+            "\n[providers.{name}]\ndialect = \"openai-chat\"\nbase_url = \"{url}/v1\"\n\
+             \n[rungs.{name}]\nprovider = \"{name}\"\nmodel = \"{name}-1\"\n\
+             price = {{ input = {input:?}, output = {output:?} }}\n"
+        )?;
+    }
+    text.push_str(
+        "\n[ladders.chat]\nrungs = [\"alpha\", \"bravo\", \"local\"]\naliases = [\"gpt-4o\"]\n\
+         clocks = { ttft = \"3s\", inter_token = \"5s\", total = \"60s\" }\n",
+    );
+    Ok(text)
+}
+
+fn explain(ready: &Ready, providers: &[Simulated], folder: &std::path::Path) {
+    let Ready { data, admin } = ready;
+    say(format_args!("belay: serving on http://{data}"));
+    say(format_args!("belay: admin on http://{admin}"));
+    say("\nThe ladder 'chat' stands on three simulated providers:");
+    for Simulated { name, url, pid, .. } in providers {
+        say(format_args!("  {name:<6} {url}  (process {pid})"));
+    }
+    say("\nAsk it something:");
+    say(format_args!(
+        "  curl -N http://{data}/v1/chat/completions -H 'Content-Type: application/json' \
+         -d '{{\"model\":\"chat\",\"stream\":true,\"messages\":[{{\"role\":\"user\",\"content\":\"Why climb?\"}}]}}'"
+    ));
+    if let Some(Simulated { name, url, pid, .. }) = providers.first() {
+        say(format_args!("\nMake {name} hang and ask again (the next rung answers after 3 s):"));
+        say(format_args!(
+            "  curl -X PUT {url}/mock/fault -H 'Content-Type: application/json' -d '{{\"fault\":\"hang\"}}'"
+        ));
+        say(format_args!("Kill it while it is silent:\n  kill {pid}"));
+    }
+    let journal = folder.join("belay.db");
+    say("\nSee what was tried:");
+    say(format_args!("  curl http://{admin}/admin/v1/requests?limit=5"));
+    say(format_args!("  belay journal requests --journal {}", journal.display()));
+    say("\nThe console, so far a window that says what it will be:");
+    say("  cargo run --release -p console");
+    say("\nCtrl+C ends the demo.");
+}

@@ -1,0 +1,125 @@
+//! A running relay, from its listeners to its orderly end.
+
+use super::Failed;
+use crate::config::Config;
+use crate::drive::{Drain, Relay};
+use crate::journal::{Journal, JournalOptions};
+use crate::listen::{Limits, Listener};
+use crate::{admin, serve, wall};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+/// Connections of the admin plane; consoles and probes, not crowds.
+const ADMIN_CONNECTIONS: usize = 256;
+/// After the cut, so long may the last bytes take to reach their clients.
+const LAST_WORDS: Duration = Duration::from_millis(250);
+/// So long may the journal take to write what it was given.
+const LAST_ROWS: Duration = Duration::from_secs(2);
+/// How often the drain looks whether it is done.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Where a relay that is ready can be reached.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) data: SocketAddr,
+    pub(super) admin: SocketAddr,
+}
+
+/// TLS to providers needs a default crypto provider, once per process.
+pub(super) fn install_tls() {
+    // A second call finds it installed, which is just as well.
+    let _already = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// Serves `config` until SIGTERM or SIGINT, then drains.
+pub(super) async fn run_relay(config: Config, ready: impl FnOnce(&Ready)) -> Result<(), Failed> {
+    log_to_stderr();
+    install_tls();
+    let data = bind("server.listen", config.server.listen).await?;
+    let ops = bind("admin.listen", config.admin.listen).await?;
+    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let journal = open_journal(&config);
+    let (admin_config, drain) = (config.admin.clone(), config.server.drain);
+    let relay = Arc::new(Relay::new(config, journal)?);
+
+    let limits = Limits {
+        connections: relay.server.max_requests.saturating_mul(2),
+        write_timeout: relay.server.client_write_timeout,
+    };
+    let few = Limits { connections: ADMIN_CONNECTIONS, ..limits };
+    let addresses = Ready { data: data.addr, admin: ops.addr };
+    let serving = data.serve(serve::router(&relay), Arc::clone(&relay), limits, {
+        let relay = Arc::clone(&relay);
+        async move { relay.until(Drain::Draining).await }
+    });
+    // The admin plane answers while the relay drains: not ready, but alive.
+    let watching = ops.serve(admin::router(&relay, &admin_config), Arc::clone(&relay), few, {
+        let relay = Arc::clone(&relay);
+        async move { relay.until(Drain::Cut).await }
+    });
+    let (serving, watching) = (tokio::spawn(serving), tokio::spawn(watching));
+    ready(&addresses);
+
+    stop_asked(&mut term, &mut int).await;
+    tracing::info!(?drain, running = relay.running(), "draining");
+    relay.set_drain(Drain::Draining);
+    let clients = serving.await?;
+    tokio::select! {
+        () = finished(&relay) => {}
+        () = tokio::time::sleep(drain) => {}
+        () = stop_asked(&mut term, &mut int) => tracing::info!("told twice: ending now"),
+    }
+    relay.set_drain(Drain::Cut);
+    if tokio::time::timeout(LAST_WORDS, clients.closed()).await.is_err() {
+        tracing::warn!("some clients did not take their last bytes");
+    }
+    watching.abort();
+    let written = tokio::task::spawn_blocking(move || relay.journal.close(LAST_ROWS)).await?;
+    if !written {
+        tracing::warn!("not every record reached the journal");
+    }
+    Ok(())
+}
+
+async fn bind(key: &str, addr: SocketAddr) -> Result<Listener, Failed> {
+    Listener::bind(addr).await.map_err(|error| {
+        Failed(format!("belay: {key}: cannot listen on {addr}: {error}. Is another relay running?"))
+    })
+}
+
+fn open_journal(config: &Config) -> Journal {
+    let settings = &config.journal;
+    let options = JournalOptions::new(settings.path.clone(), wall::unix);
+    Journal::open(JournalOptions {
+        retain: settings.retain,
+        max_size: settings.max_size,
+        ..options
+    })
+}
+
+async fn stop_asked(term: &mut Signal, int: &mut Signal) {
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = int.recv() => {}
+    }
+}
+
+async fn finished(relay: &Relay) {
+    while relay.running() > 0 {
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// Logs go to standard error; `BELAY_LOG` sets the level, `warn` by default.
+fn log_to_stderr() {
+    let filter = EnvFilter::try_from_env("BELAY_LOG").unwrap_or_else(|_unset| "warn".into());
+    // A second relay in one process (tests) logs with the first one's settings.
+    let _already = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .try_init();
+}

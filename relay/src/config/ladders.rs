@@ -1,0 +1,148 @@
+//! `[ladders.*]`: what clients ask for as `model`.
+
+use super::ladder_checks;
+use super::names;
+use super::providers::Provider;
+use super::rungs::Rung;
+use super::supports::{self, Capability};
+use super::tree::{Placed, Table, Value};
+use super::unbuilt;
+use super::units::{CLOCK, PAUSE};
+use std::time::Duration;
+
+/// An ordered list of rungs with a policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ladder {
+    /// Its name: what clients send as `model`.
+    pub name: String,
+    /// Indices into [`Config::rungs`](super::Config::rungs), best first. Never
+    /// empty, none twice.
+    pub rungs: Vec<usize>,
+    /// Other names for it; unique among all names and aliases of ladders.
+    pub aliases: Vec<String>,
+    /// Whether a person waits. Default true.
+    pub interactive: bool,
+    /// What a rung must be able to do to serve here. Default nothing.
+    pub require: Vec<Capability>,
+    /// The three clocks.
+    pub clocks: Clocks,
+    /// Retries on the same rung, 0 to 10. Default `None`: as the situation asks.
+    pub retries: Option<u32>,
+    /// Whether to do without any retry. Default false.
+    pub fail_fast: bool,
+    /// Most attempts of one walk, 1 to 100. Default `None`: rungs + 1.
+    pub max_attempts: Option<u32>,
+    /// Longest wait for a Retry-After; zero: never wait. Default `None`: 2 s,
+    /// and `total` where no person waits.
+    pub patience: Option<Duration>,
+    /// `side_effects = "none"`: requests with provider-executed tools and such
+    /// may be sent again like any other. Default false (`"declared"`).
+    pub side_effects_none: bool,
+}
+
+/// The three clocks of a ladder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Clocks {
+    /// Dial to first token, per attempt. `None` is the default of 15 s, which
+    /// the last candidate alone in flight does not have; a written 15 s holds
+    /// always.
+    pub ttft: Option<Duration>,
+    /// Token to token, per attempt. Default 15 s.
+    pub inter_token: Duration,
+    /// Accept to end, per request. Default 90 s.
+    pub total: Duration,
+}
+
+impl Clocks {
+    /// What `ttft` is where nobody says.
+    pub const TTFT: Duration = Duration::from_secs(15);
+}
+
+impl Default for Clocks {
+    fn default() -> Self {
+        Self { ttft: None, inter_token: Duration::from_secs(15), total: Duration::from_secs(90) }
+    }
+}
+
+/// The words of `side_effects`, and whether they mean "none".
+const SIDE_EFFECTS: &[(&str, bool)] = &[("none", true), ("declared", false)];
+
+/// Reads every `[ladders.*]`, in file order; each placed where its name stands.
+pub(super) fn read(
+    root: &Table<'_>,
+    providers: &[Placed<Provider>],
+    rungs: &[Placed<Rung>],
+) -> Vec<Placed<Ladder>> {
+    let tables = names::tables(root, "ladders");
+    let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
+    let mut ladders: Vec<Placed<Ladder>> = Vec::new();
+    for (name, table) in &tables {
+        let aliases = table.get("aliases").map(|value| aliases(&value, &names, &ladders));
+        let it = ladder(name, aliases.unwrap_or_default(), table, rungs);
+        unbuilt::ladder(table);
+        table.check_keys();
+        ladder_checks::check(&it, table, providers, rungs);
+        ladders.push(Placed { at: table.at.clone(), it });
+    }
+    ladders
+}
+
+fn ladder(name: &str, aliases: Vec<String>, table: &Table<'_>, rungs: &[Placed<Rung>]) -> Ladder {
+    let small = |key, range| table.integer(key, range).and_then(|n| u32::try_from(n).ok());
+    Ladder {
+        name: name.to_owned(),
+        rungs: table
+            .need("rungs", "[\"first\", \"second\"]")
+            .map(|value| members(&value, rungs))
+            .unwrap_or_default(),
+        aliases,
+        interactive: table.flag("interactive").unwrap_or(true),
+        require: table.get("require").map(|value| supports::read(&value)).unwrap_or_default(),
+        clocks: table.get("clocks").map(|value| clocks(&value)).unwrap_or_default(),
+        retries: small("retries", 0..=10),
+        fail_fast: table.flag("fail_fast").unwrap_or(false),
+        max_attempts: small("max_attempts", 1..=100),
+        patience: table.duration("patience", &PAUSE),
+        side_effects_none: table.word("side_effects", SIDE_EFFECTS).unwrap_or(false),
+    }
+}
+
+fn members(value: &Value<'_>, rungs: &[Placed<Rung>]) -> Vec<usize> {
+    let Some(texts) = value.texts() else { return Vec::new() };
+    if texts.is_empty() && !value.report.failed(&value.at.key) {
+        value.error("a ladder needs a rung", "name at least one, better two");
+    }
+    let resolve = |element| names::resolve(element, "rung", rungs, |rung| &rung.name);
+    texts.iter().filter_map(|(_, element)| resolve(element)).collect()
+}
+
+fn clocks(value: &Value<'_>) -> Clocks {
+    let default = Clocks::default();
+    let Some(table) = value.table() else { return default };
+    let clocks = Clocks {
+        ttft: table.duration("ttft", &CLOCK),
+        inter_token: table.duration("inter_token", &CLOCK).unwrap_or(default.inter_token),
+        total: table.duration("total", &CLOCK).unwrap_or(default.total),
+    };
+    table.check_keys();
+    clocks
+}
+
+/// A `model` must mean one ladder: no alias may be a name, nor another's alias.
+fn aliases(value: &Value<'_>, names: &[&str], earlier: &[Placed<Ladder>]) -> Vec<String> {
+    let mut aliases = Vec::new();
+    for (alias, element) in value.texts().unwrap_or_default() {
+        names::check(alias, &element);
+        if names.contains(&alias) {
+            let text = format!("'{alias}' is the name of a ladder");
+            element.error(text, "take it out: a name needs no alias, and must mean one ladder");
+        }
+        let taken = |ladder: &&Placed<Ladder>| ladder.it.aliases.iter().any(|other| other == alias);
+        if let Some(other) = earlier.iter().find(taken) {
+            let text = format!("'{alias}' is an alias of the ladder '{}' already", other.it.name);
+            element.error(text, "keep it on one of them");
+        }
+        aliases.push(alias.to_owned());
+    }
+    aliases
+}

@@ -1,0 +1,93 @@
+//! Reads the config file and what it refers to.
+
+use super::{Config, Env, Loaded, Problem, Refused, Severity, parse};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Files larger than this are a mistake, or a device that never ends.
+const LARGEST: u64 = 4 << 20;
+
+/// Reads and checks the config file at `path`, with the key files it names.
+///
+/// Relative paths in the config start at the file's folder, wherever the
+/// relay was started. `env` gives environment variables.
+///
+/// # Errors
+///
+/// If the file cannot be read, or anything in it is wrong.
+pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Loaded, Refused> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let result = text(path).and_then(|text| parse(&text, &Outside { folder, var: env }));
+    match result {
+        Ok(mut loaded) => {
+            resolve(&mut loaded.config, folder);
+            name(&mut loaded.warnings, path);
+            Ok(loaded)
+        }
+        Err(mut refused) => {
+            name(&mut refused.problems, path);
+            Err(refused)
+        }
+    }
+}
+
+/// The real environment and the real files.
+struct Outside<'a> {
+    folder: &'a Path,
+    var: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl Env for Outside<'_> {
+    fn var(&self, name: &str) -> Option<String> {
+        (self.var)(name)
+    }
+
+    fn file(&self, path: &Path) -> io::Result<String> {
+        let bytes = bytes(&self.folder.join(path))?;
+        let unreadable = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text");
+        String::from_utf8(bytes).map_err(unreadable)
+    }
+}
+
+/// The config's text; what is no UTF-8 is told with its line.
+fn text(path: &Path) -> Result<String, Refused> {
+    let bytes = bytes(path).map_err(|error| {
+        refused(0, 0, format!("cannot be read: {error}"), "name a readable file with --config")
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let before = error.utf8_error().valid_up_to();
+        let before = String::from_utf8_lossy(error.as_bytes().get(..before).unwrap_or_default());
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        refused(line, column, "is not UTF-8 text".to_owned(), "save the file as UTF-8")
+    })
+}
+
+fn refused(line: usize, column: usize, text: String, fix: &str) -> Refused {
+    let (key, fix) = (String::new(), fix.to_owned());
+    let severity = Severity::Error;
+    Refused { problems: vec![Problem { severity, file: None, line, column, key, text, fix }] }
+}
+
+fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST) {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 4 MiB"));
+    }
+    Ok(bytes)
+}
+
+/// Makes the paths that are opened later independent of the working folder.
+fn resolve(config: &mut Config, folder: &Path) {
+    let join = |path: &mut PathBuf| *path = folder.join(&*path);
+    join(&mut config.journal.path);
+    config.providers.iter_mut().filter_map(|provider| provider.ca_file.as_mut()).for_each(join);
+}
+
+fn name(problems: &mut [Problem], path: &Path) {
+    for problem in problems {
+        problem.file = Some(path.to_owned());
+    }
+}

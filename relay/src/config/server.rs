@@ -1,0 +1,130 @@
+//! `[server]`: the listener that clients connect to, and its limits.
+
+use super::report::shown;
+use super::tree::{Table, Value};
+use super::units::{CLOCK, GIB, KIB, PAUSE};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+/// The data plane's listener.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// Where clients connect. Anything but loopback needs a configured client.
+    /// Default 127.0.0.1:8787.
+    pub listen: SocketAddr,
+    /// How long a stream's status is held back before the 200 goes out without
+    /// a token. Default 20 s.
+    pub early_headers: Duration,
+    /// A comment follows whenever nothing was written for this long. Default 10 s.
+    pub heartbeat: Duration,
+    /// Whether answers end with the `: belay {…}` comment or headers. Default true.
+    pub stamp: bool,
+    /// Largest request body, in bytes, 1 KiB to 1 GiB. Default 32 MiB.
+    pub max_body: usize,
+    /// Largest upstream event, in bytes, 1 KiB to 1 GiB. Default 8 MiB.
+    pub max_event: usize,
+    /// Requests served at the same time, 1 to 1,000,000. Default 10,000.
+    pub max_requests: usize,
+    /// How long a client may leave its stream unread. Default 30 s.
+    pub client_write_timeout: Duration,
+    /// How long streams may run on after the order to stop; zero cuts them at
+    /// once. Default 30 s.
+    pub drain: Duration,
+    /// Browser origins besides the relay's own, in lower case, such as
+    /// `https://chat.example.com`. Default none.
+    pub cors_origins: Vec<String>,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8787)),
+            early_headers: Duration::from_secs(20),
+            heartbeat: Duration::from_secs(10),
+            stamp: true,
+            max_body: 32 << 20,
+            max_event: 8 << 20,
+            max_requests: 10_000,
+            client_write_timeout: Duration::from_secs(30),
+            drain: Duration::from_secs(30),
+            cors_origins: Vec::new(),
+        }
+    }
+}
+
+/// Reads `[server]`.
+pub(super) fn read(root: &Table<'_>) -> Server {
+    let default = Server::default();
+    let Some(table) = root.get("server").and_then(|value| value.table()) else {
+        return default;
+    };
+    let size = |key, standard: usize| {
+        let bytes = table.size(key, &(KIB..=GIB));
+        bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(standard)
+    };
+    let server = Server {
+        listen: table.address("listen").unwrap_or(default.listen),
+        early_headers: table.duration("early_headers", &CLOCK).unwrap_or(default.early_headers),
+        heartbeat: table.duration("heartbeat", &CLOCK).unwrap_or(default.heartbeat),
+        stamp: table.flag("stamp").unwrap_or(default.stamp),
+        max_body: size("max_body", default.max_body),
+        max_event: size("max_event", default.max_event),
+        max_requests: table
+            .integer("max_requests", 1..=1_000_000)
+            .and_then(|count| usize::try_from(count).ok())
+            .unwrap_or(default.max_requests),
+        client_write_timeout: table
+            .duration("client_write_timeout", &CLOCK)
+            .unwrap_or(default.client_write_timeout),
+        drain: table.duration("drain", &PAUSE).unwrap_or(default.drain),
+        cors_origins: table.get("cors_origins").map(|value| origins(&value)).unwrap_or_default(),
+    };
+    table.check_keys();
+    server
+}
+
+fn origins(value: &Value<'_>) -> Vec<String> {
+    let mut origins = Vec::new();
+    for (text, element) in value.texts().unwrap_or_default() {
+        let origin = text.to_ascii_lowercase();
+        if is_origin(&origin) {
+            origins.push(origin);
+        } else {
+            let fix = "write scheme and host as browsers send them, such as \
+                       \"https://chat.example.com\": no path, no '*'";
+            element.error(format!("'{}' is no origin", shown(text)), fix);
+        }
+    }
+    origins
+}
+
+/// `scheme://host[:port]` and nothing more: it is compared with the whole header.
+fn is_origin(text: &str) -> bool {
+    let Some((scheme, host)) = text.split_once("://") else { return false };
+    let (host, port) = match host.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        _ => (host, None),
+    };
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-._[]:".contains(c);
+    // Extensions and desktop shells have schemes of their own.
+    !scheme.is_empty()
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+        && !host.is_empty()
+        && host.chars().all(fits)
+        && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_are_scheme_host_port_alone() {
+        for good in ["https://a.example", "http://localhost:3000", "http://[::1]:80", "app://x"] {
+            assert!(is_origin(good), "{good}");
+        }
+        for bad in ["*", "null", "a.example", "https://a.example/", "https://", "https://a:0"] {
+            assert!(!is_origin(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What holds for the dialects as a whole: recorded streams, public bug reports
+//! and hostile bytes, each fed in many cuts.
+
+mod cases;
+mod corpus;
+mod framing;
+mod hostile;
+
+use super::openai_chat::{AnswerReader, AnswerSpec, End, Facts, Form};
+use bytes::BytesMut;
+use std::path::PathBuf;
+
+/// The recorded streams, where they are there: beside the checkout or above it.
+fn corpus_dir() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("BELAY_CORPUS") {
+        return Some(PathBuf::from(named));
+    }
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .map(|above| above.join("shared").join("corpus"))
+        .find(|dir| dir.is_dir())
+}
+
+/// What became of one answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Told {
+    out: String,
+    tail: String,
+    whole: String,
+    facts: Facts,
+    end: Option<End>,
+    events: u32,
+    tokens: u32,
+    pings: u32,
+    finished: u32,
+    /// The event that held the first token.
+    first_token: Option<u32>,
+    /// The most that was held after any read.
+    held: usize,
+}
+
+fn spec(form: Form, wants_usage: bool) -> AnswerSpec {
+    AnswerSpec { form, wants_usage, choices: 1, max_event: 1 << 20, max_answer: 1 << 22 }
+}
+
+/// Feeds `body` in the given pieces, then its end.
+fn tell<'b>(spec: AnswerSpec, pieces: impl IntoIterator<Item = &'b [u8]>) -> Told {
+    let mut reader = AnswerReader::new(spec);
+    let mut out = BytesMut::new();
+    let mut told = Told {
+        out: String::new(),
+        tail: String::new(),
+        whole: String::new(),
+        facts: Facts::default(),
+        end: None,
+        events: 0,
+        tokens: 0,
+        pings: 0,
+        finished: 0,
+        first_token: None,
+        held: 0,
+    };
+    let mut take = |heard: super::openai_chat::Heard| {
+        if heard.tokens > 0 && told.first_token.is_none() {
+            // Exact where a read holds one event at most.
+            told.first_token = Some(told.events + heard.events - 1);
+        }
+        told.events += heard.events;
+        told.tokens += heard.tokens;
+        told.pings += heard.pings;
+        told.finished += u32::from(heard.finished);
+        if let Some(end) = heard.end {
+            assert!(told.end.replace(end).is_none(), "an answer ends once");
+        }
+    };
+    for piece in pieces {
+        take(reader.read(piece, &mut out));
+        told.held = told.held.max(reader.held());
+    }
+    take(reader.end_of_body(&mut out));
+    assert!(told.end.is_some(), "every answer ends");
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("clients get UTF-8");
+    told.out = text(&out);
+    told.tail = text(&reader.take_tail());
+    told.whole = text(&reader.take_whole());
+    told.facts = reader.facts().clone();
+    told
+}
+
+fn by_byte(body: &[u8]) -> impl Iterator<Item = &[u8]> {
+    body.chunks(1)
+}
+
+/// Cuts `body` at places that look random but are the same in every run.
+fn pieces(body: &[u8], mut seed: u64) -> Vec<&[u8]> {
+    let mut rest = body;
+    let mut pieces = Vec::new();
+    while !rest.is_empty() {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let long = (seed >> 33).is_multiple_of(97);
+        let size = 1 + usize::try_from((seed >> 40) % if long { 4096 } else { 60 }).unwrap();
+        let (piece, after) = rest.split_at(size.min(rest.len()));
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces
+}
+
+/// Whole, byte by byte and in several cuts: the answer must be the same.
+fn tell_every_way(spec: AnswerSpec, body: &[u8]) -> Told {
+    let slow = tell(spec, by_byte(body));
+    let same = |mut other: Told| {
+        other.first_token = slow.first_token;
+        other.held = slow.held;
+        assert_eq!(other, slow);
+    };
+    same(tell(spec, [body]));
+    for seed in 0..8 {
+        same(tell(spec, pieces(body, seed)));
+    }
+    slow
+}
+
+/// The payloads of a stream that the relay wrote: one `data` line each, LF only.
+fn payloads(stream: &str) -> Vec<serde_json::Value> {
+    assert!(stream.is_empty() || stream.ends_with("\n\n"), "{stream}");
+    assert!(!stream.contains('\r'));
+    stream
+        .split_terminator("\n\n")
+        .map(|block| {
+            let json = block.strip_prefix("data: ").expect("nothing but data");
+            assert!(!json.contains('\n'), "one line per event: {json}");
+            serde_json::from_str(json).expect("valid JSON")
+        })
+        .collect()
+}

@@ -1,0 +1,24 @@
+//! The IO shell around the policy core: one [`Driver`] drives one request.
+//!
+//! It decides nothing. Sockets and timers become inputs, actions become calls;
+//! there are no thresholds and no status codes here.
+//!
+//! A driver is polled, not spawned: it lives in its client's connection task.
+//! So nothing is copied between tasks per token, a client that does not read
+//! stops the upstream reads by itself, and a client that leaves drops the
+//! driver and with it every upstream call.
+
+mod alarm;
+mod closing;
+mod driver;
+mod line;
+mod log;
+mod reading;
+mod relay;
+mod reply;
+mod tell;
+
+pub use driver::{Driver, Incoming, Out};
+pub use log::reject_record;
+pub use relay::{Drain, Ladder, Peer, Relay, Rung};
+pub use reply::{Head, Reply, error_reply};

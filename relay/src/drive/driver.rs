@@ -1,0 +1,561 @@
+//! Drives one request: polls its upstream calls and timers, tells the walk, and
+//! does what it says.
+//!
+//! Invariant: every input goes through [`Driver::input`], and every action it
+//! causes is done before the next input.
+
+use super::alarm::Alarm;
+use super::closing::Closing;
+use super::line::Line;
+use super::log::{AttemptLog, RequestLog, short};
+use super::reading::News;
+use super::relay::{Drain, Ladder, Peer, Relay};
+use super::reply::{self, Head, Reply, error_reply};
+use super::tell::{Words, words};
+use crate::dialect::openai_chat::{
+    self, AnswerReader, AnswerSpec, BelayError, ChatRequest, ClientError, Form, TERMINATOR,
+};
+use crate::dialect::stamp::{self, HEARTBEAT};
+use crate::journal::{AttemptStart, RequestStart};
+use crate::policy::{
+    Action, AttemptId, Capabilities, Failure, Input, Need, RungIndex, Time, Told, Walk,
+};
+use crate::wall;
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, HeaderValue, header};
+use shared::{AttemptKind, AttemptOutcome, Cause, RequestId, RequestOutcome, UnixMillis};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// Bytes that are ready together leave together, up to here.
+const GLUED: usize = 16 * 1024;
+/// The longest answer that is put together for a client that wants it whole.
+const MAX_ANSWER: usize = 32 * 1024 * 1024;
+
+/// A request on its way in.
+#[derive(Debug)]
+pub struct Incoming {
+    /// Its id.
+    pub id: RequestId,
+    /// When it was accepted, by the calendar.
+    pub at: UnixMillis,
+    /// When it was accepted, for the clocks.
+    pub accepted: Time,
+    /// The client key's name, if clients are configured.
+    pub client: Option<Arc<str>>,
+    /// The ladder that its `model` names.
+    pub ladder: Arc<Ladder>,
+    /// What it asks.
+    pub request: ChatRequest,
+    /// Its connection.
+    pub peer: Arc<Peer>,
+}
+
+/// What the server is to send next.
+#[derive(Debug)]
+pub enum Out {
+    /// The head of a stream.
+    Head(Head),
+    /// Bytes of the stream.
+    Bytes(Bytes),
+    /// A whole answer; nothing follows.
+    Answer(Reply),
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// Nothing is committed, or the answer is coming.
+    Running,
+    /// The record is on its way to the disk; then the ending goes out.
+    Closing(Closing),
+    /// Over.
+    Done,
+}
+
+type UntilCut = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// One request being driven.
+pub struct Driver {
+    relay: Arc<Relay>,
+    ladder: Arc<Ladder>,
+    request: ChatRequest,
+    prompt_tokens: u64,
+    walk: Walk,
+    peer: Arc<Peer>,
+    lines: Vec<Line>,
+    log: RequestLog,
+    phase: Phase,
+    /// Actions of the current input; kept to spare an allocation each.
+    actions: Vec<Action>,
+    /// When the walk wants to be woken.
+    deadline: Option<Time>,
+    alarm: Alarm,
+    committed: Option<AttemptId>,
+    /// The head waits here until it is taken.
+    head: Option<Head>,
+    head_sent: bool,
+    out: BytesMut,
+    last_write: Time,
+    /// Set while bytes are with the server: how long it took to come back tells
+    /// how long the client did not read.
+    handed_at: Option<Time>,
+    until_cut: Option<UntilCut>,
+}
+
+impl std::fmt::Debug for Driver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Driver").field("id", &self.log.start.id).finish_non_exhaustive()
+    }
+}
+
+impl Driver {
+    /// Starts driving: the walk is planned and its first rung is dialled.
+    #[must_use]
+    pub fn start(relay: &Arc<Relay>, incoming: Incoming) -> Self {
+        let Incoming { id, at, accepted, client, ladder, request, peer } = incoming;
+        let need = need(&request);
+        let start = RequestStart {
+            id,
+            at,
+            client,
+            ladder: Some(Arc::clone(&ladder.name)),
+            model: Some(short(request.model())),
+            stream: request.stream(),
+        };
+        relay.journal.start(start.clone());
+        relay.enter();
+        let watched = Arc::clone(relay);
+        let until_cut: UntilCut = Box::pin(async move { watched.until(Drain::Cut).await });
+        let mut driver = Self {
+            walk: Walk::new(accepted, Arc::clone(&ladder.spec), need, wall::rng()),
+            relay: Arc::clone(relay),
+            ladder,
+            prompt_tokens: need.prompt_tokens,
+            request,
+            peer,
+            lines: Vec::new(),
+            log: RequestLog::new(start, accepted),
+            phase: Phase::Running,
+            actions: Vec::new(),
+            deadline: None,
+            alarm: Alarm::default(),
+            committed: None,
+            head: None,
+            head_sent: false,
+            out: BytesMut::new(),
+            last_write: accepted,
+            handed_at: None,
+            until_cut: Some(until_cut),
+        };
+        driver.input(wall::now(), Input::Start);
+        driver
+    }
+
+    /// What to send next; `None` at the end.
+    pub fn poll_out(&mut self, cx: &mut Context<'_>) -> Poll<Option<Out>> {
+        self.note_unread_time();
+        loop {
+            if let Some(head) = self.head.take() {
+                return Poll::Ready(Some(Out::Head(head)));
+            }
+            if matches!(self.phase, Phase::Running) {
+                self.poll_lines(cx);
+                if self.head.is_some() {
+                    continue;
+                }
+            }
+            if let Some(bytes) = self.take_ready() {
+                return Poll::Ready(Some(Out::Bytes(bytes)));
+            }
+            match &mut self.phase {
+                Phase::Done => return Poll::Ready(None),
+                Phase::Closing(closing) => {
+                    let Poll::Ready(ending) = closing.poll_ending(cx, &self.relay.journal) else {
+                        return Poll::Pending;
+                    };
+                    self.phase = Phase::Done;
+                    return Poll::Ready(Some(ending));
+                }
+                Phase::Running => {}
+            }
+            if self.poll_time(cx).is_pending() {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// The relay's own code failed in the middle of this request: end it truthfully.
+    pub fn fault(&mut self) {
+        self.input(wall::now(), Input::Stop(Cause::RelayFault));
+    }
+
+    /// Reads what the upstreams have to say, as long as they do not have to be waited for.
+    fn poll_lines(&mut self, cx: &mut Context<'_>) {
+        let mut index = 0;
+        while let Some(line) = self.lines.get_mut(index) {
+            let id = line.id;
+            let committed = self.committed == Some(id);
+            let sink = committed.then_some(&mut self.out);
+            match line.poll_news(cx, sink) {
+                Poll::Ready(news) => {
+                    self.news(id, news);
+                    if self.out.len() >= GLUED || !matches!(self.phase, Phase::Running) {
+                        return;
+                    }
+                }
+                Poll::Pending => index += 1,
+            }
+        }
+    }
+
+    fn news(&mut self, id: AttemptId, news: News) {
+        let Some(line) = self.lines.iter().find(|line| line.id == id) else { return };
+        let pings_count = line.rung.pings_count;
+        // Once it is committed, a token only feeds the second clock.
+        let hot = self.committed == Some(id);
+        let now = wall::now();
+        match news.token {
+            Some(_) if hot => self.walk.heard(now, id),
+            Some(refusal) => self.input(now, Input::Token { attempt: id, refusal }),
+            None if news.ping && pings_count => self.input(now, Input::Ping(id)),
+            None => {}
+        }
+        if let Some(answer) = news.finished {
+            self.input(now, Input::Finished(id, answer));
+        }
+        if let Some(ending) = news.ended {
+            self.input(now, Input::Ended(id, ending));
+        }
+    }
+
+    /// Lets timers and the order to stop have their say. Pending: nothing is due.
+    fn poll_time(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let beat = self.head_sent.then(|| self.last_write.plus(self.relay.server.heartbeat));
+        let due = [self.deadline, beat].into_iter().flatten().min();
+        if self.alarm.poll_due(cx, due).is_ready() {
+            let now = wall::now();
+            if self.deadline.is_some_and(|at| at <= now) {
+                self.input(now, Input::Wake);
+            } else if self.out.is_empty() {
+                self.out.extend_from_slice(HEARTBEAT);
+            }
+            return Poll::Ready(());
+        }
+        let cut = self.until_cut.as_mut().is_some_and(|cut| cut.as_mut().poll(cx).is_ready());
+        if cut {
+            self.until_cut = None;
+            self.input(wall::now(), Input::Stop(Cause::Drain));
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    }
+
+    /// Time between handing bytes over and being asked again is time in which the
+    /// client did not read: the second clock stood still.
+    fn note_unread_time(&mut self) {
+        if let Some(handed) = self.handed_at.take() {
+            let span = wall::now().since(handed);
+            if span.as_millis() >= 1 {
+                self.input(wall::now(), Input::Unblocked(span));
+            }
+        }
+    }
+
+    fn take_ready(&mut self) -> Option<Bytes> {
+        if self.out.is_empty() || !self.head_sent {
+            return None;
+        }
+        let bytes = self.out.split().freeze();
+        let now = wall::now();
+        self.last_write = now;
+        self.handed_at = Some(now);
+        self.log.bytes = self.log.bytes.saturating_add(bytes.len() as u64);
+        Some(bytes)
+    }
+
+    fn input(&mut self, now: Time, input: Input) {
+        let mut actions = std::mem::take(&mut self.actions);
+        {
+            let mut board = self.relay.board();
+            self.walk.handle(now, input, &mut board, &mut actions);
+            self.deadline = self.walk.next_deadline(&board);
+        }
+        for action in actions.drain(..) {
+            self.act(now, action);
+        }
+        self.actions = actions;
+    }
+
+    fn act(&mut self, now: Time, action: Action) {
+        match action {
+            Action::Dial { attempt, rung, kind, plain } => {
+                self.dial(now, attempt, rung, kind, plain);
+            }
+            Action::AttemptEnded { attempt, outcome, cause, clock } => {
+                if let Some(line) = self.lines.iter_mut().find(|line| line.id == attempt) {
+                    line.call = None;
+                    if outcome == AttemptOutcome::Auth {
+                        let (rung, status) = (&line.rung.name, line.log.status);
+                        tracing::error!(%rung, status, "the provider refused our account");
+                    }
+                    let facts = line.reader.facts();
+                    let ending = (outcome, cause, clock);
+                    let end = line.log.end(now, ending, &line.rung, facts, self.prompt_tokens);
+                    self.log.attempts.push(end);
+                }
+            }
+            Action::SendHead => {
+                self.send_head();
+                self.out.extend_from_slice(HEARTBEAT);
+            }
+            Action::Commit(attempt) => self.commit(attempt),
+            Action::Complete { attempt, outcome } => self.complete(attempt, outcome),
+            Action::Fail(failure) => self.fail(&failure),
+            Action::Abandon { outcome, cause } => {
+                let _unread = self.end_record(outcome, cause);
+                self.phase = Phase::Done;
+            }
+        }
+    }
+
+    fn dial(&mut self, now: Time, id: AttemptId, rung: RungIndex, kind: AttemptKind, plain: bool) {
+        let Some(rung) = self.relay.rung(rung).map(Arc::clone) else { return };
+        // Those before it can no longer win: what they held is of no use.
+        self.lines.iter_mut().filter(|line| line.call.is_none()).for_each(Line::let_go);
+        let ask_usage = rung.ask_usage && !plain;
+        let body = self.request.upstream_body(&rung.model, ask_usage);
+        let start = AttemptStart {
+            request: self.log.start.id,
+            n: id.0,
+            rung: Arc::clone(&rung.name),
+            kind,
+            probe: false,
+            at: wall::unix(),
+        };
+        self.relay.journal.attempt_start(start.clone());
+        let max_event = self.relay.server.max_event;
+        let spec = AnswerSpec {
+            form: if self.request.stream() { Form::Stream } else { Form::Whole },
+            wants_usage: self.request.wants_usage(),
+            choices: self.request.choices(),
+            max_event,
+            max_answer: MAX_ANSWER,
+        };
+        self.lines.push(Line {
+            id,
+            call: Some(rung.provider.call(body.into(), MAX_ANSWER)),
+            rung,
+            reader: AnswerReader::new(spec),
+            held: BytesMut::new(),
+            max_held: max_event,
+            added: ask_usage && !self.request.wants_usage(),
+            error: None,
+            log: AttemptLog::new(start, now),
+        });
+    }
+
+    fn commit(&mut self, id: AttemptId) {
+        self.committed = Some(id);
+        let Some(line) = self.lines.iter_mut().find(|line| line.id == id) else { return };
+        let held = std::mem::take(&mut line.held);
+        self.log.answered_by = Some(Arc::clone(&line.rung.name));
+        self.log.first_token = line.log.first_token;
+        if self.request.stream() {
+            if self.out.is_empty() {
+                self.out = held;
+            } else {
+                self.out.extend_from_slice(&held);
+            }
+            self.send_head();
+        }
+    }
+
+    fn send_head(&mut self) {
+        if self.head_sent {
+            return;
+        }
+        let mut headers = self.headers();
+        reply::stream_headers(&mut headers);
+        self.head_sent = true;
+        self.last_write = wall::now();
+        self.log.status = Some(200);
+        self.head = Some(Head { headers });
+    }
+
+    /// The relay's own headers, as far as they are known.
+    fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        reply::set(&mut headers, reply::REQUEST_ID, &self.log.start.id.to_string());
+        if let Some(rung) = &self.log.answered_by {
+            reply::set(&mut headers, reply::RUNG, rung);
+        }
+        headers.insert(reply::ATTEMPTS, HeaderValue::from(self.walk.attempts_made()));
+        headers.insert(reply::HEDGED, HeaderValue::from_static("false"));
+        if let Some(ttft) = self.log.ttft_ms() {
+            headers.insert(reply::TTFT_MS, HeaderValue::from(ttft));
+        }
+        headers
+    }
+
+    /// The answer is whole: its ending goes out once the record is safe.
+    fn complete(&mut self, id: AttemptId, outcome: RequestOutcome) {
+        let Some(line) = self.lines.iter_mut().find(|line| line.id == id) else { return };
+        self.log.events = line.log.events;
+        if self.request.stream() {
+            let mut ending = line.reader.take_tail();
+            self.push_stamp(outcome.as_str(), &mut ending);
+            ending.extend_from_slice(TERMINATOR);
+            self.close(outcome, None, ending.freeze());
+        } else {
+            let body: Bytes = line.reader.take_whole().into();
+            self.log.status = Some(200);
+            let mut headers = self.headers();
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            self.stamp_headers(outcome.as_str(), &mut headers);
+            self.answer(Reply { status: 200, headers, body }, outcome, None);
+        }
+    }
+
+    fn fail(&mut self, failure: &Failure) {
+        let speaker = failure.speaker.and_then(|id| {
+            let line = self.lines.iter().find(|line| line.id == id)?;
+            let mut error = line.error.clone()?;
+            let provider = &line.rung.provider;
+            error.message = provider.redact(&error.message);
+            error.param = error.param.map(|param| provider.redact(&param));
+            error.code = error.code.map(|code| provider.redact(&code));
+            Some(error)
+        });
+        let Words { message, kind, param, code, recoverable } =
+            words(failure, &self.ladder, speaker.as_ref());
+        let request_id = self.log.start.id.to_string();
+        let attempts = self.log.attempts.iter();
+        let tried: Vec<_> =
+            attempts.map(|a| (a.start.rung.to_string(), a.outcome.as_str())).collect();
+        let outcome = match failure.told {
+            Told::Broken(outcome) => outcome.as_str(),
+            _ => failure.outcome.as_str(),
+        };
+        let belay = BelayError { request_id: &request_id, outcome, recoverable, tried: &tried };
+        let error = ClientError {
+            message: &message,
+            kind,
+            param: param.as_deref(),
+            code: Some(&code),
+            belay: Some(belay),
+        };
+        if self.head_sent {
+            let mut ending = BytesMut::new();
+            self.push_stamp(outcome, &mut ending);
+            openai_chat::error_event(&error, &mut ending);
+            self.close(failure.outcome, failure.cause, ending.freeze());
+        } else {
+            let mut reply = error_reply(failure.status, &error, &request_id, failure.retry_after);
+            reply.headers.extend(self.headers());
+            self.log.status = Some(failure.status);
+            self.answer(reply, failure.outcome, failure.cause);
+        }
+    }
+
+    /// What is known only at the end, as a comment before it.
+    fn push_stamp(&self, outcome: &str, out: &mut BytesMut) {
+        if self.relay.server.stamp {
+            stamp::comment(&self.stamp(outcome).to_string(), out);
+        }
+    }
+
+    fn stamp(&self, outcome: &str) -> serde_json::Value {
+        let answer = self.answering();
+        let cost = answer.and_then(|attempt| attempt.cost.ok());
+        serde_json::json!({
+            "rung": self.log.answered_by.as_deref(),
+            "latency_ms": self.log.latency_ms(),
+            "ttft_ms": self.log.ttft_ms(),
+            "input_tokens": answer.and_then(|attempt| attempt.usage.input),
+            "output_tokens": answer.and_then(|attempt| attempt.usage.output),
+            "estimated": answer.is_some_and(|attempt| attempt.estimated),
+            "cost_usd": cost.map(shared::NanoUsd::usd),
+            "outcome": outcome,
+        })
+    }
+
+    /// The same as headers, for answers that are not streams.
+    fn stamp_headers(&self, outcome: &str, headers: &mut HeaderMap) {
+        if !self.relay.server.stamp {
+            return;
+        }
+        if let serde_json::Value::Object(stamp) = self.stamp(outcome) {
+            for (key, value) in stamp {
+                let name = format!("x-belay-{}", key.replace('_', "-"));
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                if let (false, Ok(name)) = (value.is_null(), name.parse::<header::HeaderName>()) {
+                    reply::set(headers, name, &text);
+                }
+            }
+        }
+    }
+
+    fn answering(&self) -> Option<&crate::journal::AttemptEnd> {
+        let committed = self.committed?.0;
+        self.log.attempts.iter().find(|attempt| attempt.start.n == committed)
+    }
+
+    fn close(&mut self, outcome: RequestOutcome, cause: Option<Cause>, ending: Bytes) {
+        self.log.bytes = self.log.bytes.saturating_add(ending.len() as u64);
+        // What stands before the ending goes out first, so count it as sent.
+        self.log.bytes = self.log.bytes.saturating_add(self.out.len() as u64);
+        let commit = self.end_record(outcome, cause);
+        self.phase = Phase::Closing(Closing::new(commit, Out::Bytes(ending)));
+    }
+
+    fn answer(&mut self, reply: Reply, outcome: RequestOutcome, cause: Option<Cause>) {
+        self.log.bytes = reply.body.len() as u64;
+        let commit = self.end_record(outcome, cause);
+        self.phase = Phase::Closing(Closing::new(commit, Out::Answer(reply)));
+    }
+
+    fn end_record(
+        &mut self,
+        outcome: RequestOutcome,
+        cause: Option<Cause>,
+    ) -> crate::journal::Commit {
+        if self.log.events == 0 {
+            let committed = self.committed;
+            let line = self.lines.iter().find(|line| Some(line.id) == committed);
+            self.log.events = line.map_or(0, |line| line.log.events);
+        }
+        let record = self.log.end(outcome, cause, &self.relay, self.walk.passed_over());
+        self.relay.journal.end(record)
+    }
+}
+
+impl Drop for Driver {
+    /// Dropped before its end: the client is gone. Its calls close with it.
+    fn drop(&mut self) {
+        if matches!(self.phase, Phase::Running) {
+            let stalled = self.peer.is_stalled();
+            let cause = if stalled { Cause::ClientStalled } else { Cause::ClientGone };
+            self.input(wall::now(), Input::Stop(cause));
+        }
+        self.relay.leave();
+    }
+}
+
+fn need(request: &ChatRequest) -> Need {
+    let needs = request.needs();
+    Need {
+        stream: request.stream(),
+        capabilities: Capabilities {
+            tools: needs.tools,
+            parallel_tools: needs.parallel_tools,
+            json_schema: needs.json_schema,
+            images: needs.images,
+            audio: needs.audio,
+            files: needs.files,
+        },
+        prompt_tokens: needs.prompt_tokens,
+        max_output: needs.max_output,
+        side_effects: needs.side_effects,
+    }
+}

@@ -1,0 +1,203 @@
+//! What the journal will be told: kept while a request runs, written at its end.
+
+use super::relay::{Relay, Rung};
+use crate::dialect::openai_chat::Facts;
+use crate::journal::{AttemptEnd, AttemptStart, RequestEnd, RequestStart};
+use crate::policy::{RungIndex, Time};
+use crate::wall;
+use shared::{
+    AttemptOutcome, Cause, NanoUsd, PassedOver, RequestId, RequestOutcome, UnixMillis, Usage,
+};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest `model` that is kept of a client's request.
+const LONGEST_MODEL: usize = 128;
+
+/// Bytes of text per token, for estimates; true of English within a third.
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// One attempt's measurements.
+#[derive(Debug)]
+pub(super) struct AttemptLog {
+    pub(super) start: AttemptStart,
+    pub(super) dialled: Time,
+    pub(super) headers: Option<Time>,
+    pub(super) first_token: Option<Time>,
+    pub(super) events: u64,
+    pub(super) bytes: u64,
+    pub(super) status: Option<u16>,
+    pub(super) detail: Option<String>,
+}
+
+impl AttemptLog {
+    pub(super) fn new(start: AttemptStart, dialled: Time) -> Self {
+        Self {
+            start,
+            dialled,
+            headers: None,
+            first_token: None,
+            events: 0,
+            bytes: 0,
+            status: None,
+            detail: None,
+        }
+    }
+
+    /// The final row.
+    pub(super) fn end(
+        &self,
+        now: Time,
+        ending: (AttemptOutcome, Option<Cause>, Option<Duration>),
+        rung: &Rung,
+        facts: &Facts,
+        prompt_tokens: u64,
+    ) -> AttemptEnd {
+        let (outcome, cause, clock) = ending;
+        let (usage, estimated) = self.usage(outcome, facts, prompt_tokens);
+        let since = |at: Option<Time>| at.map(|at| millis(at.since(self.dialled)));
+        let ran_out = clock.map(|clock| format!("the clock of {clock:?} ran out"));
+        AttemptEnd {
+            start: self.start.clone(),
+            outcome,
+            cause,
+            detail: ran_out.or_else(|| self.detail.clone()),
+            status: self.status,
+            verdict: None,
+            stream_verdict: None,
+            headers_ms: since(self.headers),
+            ttft_ms: since(self.first_token),
+            latency_ms: Some(millis(now.since(self.dialled))),
+            events: self.events,
+            bytes: self.bytes,
+            usage,
+            estimated,
+            cost: cost(rung, &usage),
+        }
+    }
+
+    /// What the provider said, or what it will have counted: refusals by status
+    /// are free, a prompt that was sent is charged even where no token came.
+    fn usage(&self, outcome: AttemptOutcome, facts: &Facts, prompt_tokens: u64) -> (Usage, bool) {
+        if facts.usage.is_complete() {
+            return (facts.usage, false);
+        }
+        let refused_unread =
+            outcome == AttemptOutcome::Connect || self.status.is_some_and(|status| status != 200);
+        if refused_unread {
+            return (Usage { input: Some(0), output: Some(0), ..Usage::default() }, false);
+        }
+        let usage = Usage {
+            input: facts.usage.input.or(Some(prompt_tokens)),
+            output: facts.usage.output.or(Some(facts.text_bytes.div_ceil(BYTES_PER_TOKEN))),
+            ..facts.usage
+        };
+        (usage, true)
+    }
+}
+
+fn cost(rung: &Rung, usage: &Usage) -> Result<NanoUsd, &'static str> {
+    rung.price.ok_or("no price")?.cost(usage).ok_or("no usage")
+}
+
+/// One request's measurements.
+#[derive(Debug)]
+pub(super) struct RequestLog {
+    pub(super) start: RequestStart,
+    pub(super) accepted: Time,
+    pub(super) status: Option<u16>,
+    pub(super) answered_by: Option<Arc<str>>,
+    pub(super) first_token: Option<Time>,
+    pub(super) events: u64,
+    pub(super) bytes: u64,
+    pub(super) attempts: Vec<AttemptEnd>,
+}
+
+impl RequestLog {
+    pub(super) fn new(start: RequestStart, accepted: Time) -> Self {
+        Self {
+            start,
+            accepted,
+            status: None,
+            answered_by: None,
+            first_token: None,
+            events: 0,
+            bytes: 0,
+            attempts: Vec::new(),
+        }
+    }
+
+    pub(super) fn ttft_ms(&self) -> Option<u64> {
+        self.first_token.map(|at| millis(at.since(self.accepted)))
+    }
+
+    pub(super) fn latency_ms(&self) -> u64 {
+        millis(wall::now().since(self.accepted))
+    }
+
+    /// The final row, with those of all attempts.
+    pub(super) fn end(
+        &mut self,
+        outcome: RequestOutcome,
+        cause: Option<Cause>,
+        relay: &Relay,
+        passed_over: &[(RungIndex, PassedOver)],
+    ) -> RequestEnd {
+        let name = |rung: RungIndex| relay.rung(rung).map(|rung| Arc::clone(&rung.name));
+        RequestEnd {
+            start: self.start.clone(),
+            outcome,
+            cause,
+            status: self.status,
+            answered_by: self.answered_by.clone(),
+            hedged: false,
+            ttft_ms: self.ttft_ms(),
+            latency_ms: Some(self.latency_ms()),
+            events: self.events,
+            bytes: self.bytes,
+            attempts: std::mem::take(&mut self.attempts),
+            passed_over: passed_over
+                .iter()
+                .filter_map(|(rung, reason)| Some((name(*rung)?, *reason)))
+                .collect(),
+        }
+    }
+}
+
+/// The record of a request that never walked: it was wrong, or not allowed.
+#[must_use]
+pub fn reject_record(
+    id: RequestId,
+    at: UnixMillis,
+    client: Option<Arc<str>>,
+    model: Option<&str>,
+    stream: bool,
+    status: u16,
+) -> RequestEnd {
+    let start = RequestStart { id, at, client, ladder: None, model: model.map(short), stream };
+    let mut log = RequestLog::new(start, wall::now());
+    log.status = Some(status);
+    RequestEnd {
+        start: log.start,
+        outcome: RequestOutcome::Rejected,
+        cause: None,
+        status: log.status,
+        answered_by: None,
+        hedged: false,
+        ttft_ms: None,
+        latency_ms: None,
+        events: 0,
+        bytes: 0,
+        attempts: Vec::new(),
+        passed_over: Vec::new(),
+    }
+}
+
+/// A client's `model`, cut to what is kept.
+pub(super) fn short(model: &str) -> Arc<str> {
+    model.chars().take(LONGEST_MODEL).collect::<String>().into()
+}
+
+pub(super) fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}

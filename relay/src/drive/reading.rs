@@ -1,0 +1,182 @@
+//! From what a provider said to what the policy core is told.
+//!
+//! No judgement: a status stays a status, a break stays a break. The only
+//! words made here are details for the journal, in the relay's own language.
+
+use super::log::AttemptLog;
+use super::relay::Rung;
+use crate::dialect::matchers::{OPENAI_CHAT, classify, parse_error};
+use crate::dialect::openai_chat::{AnswerReader, End, Facts, Heard, ProviderError};
+use crate::dialect::retry_after::retry_after;
+use crate::policy::{Answer, Break, Ending, NoHead};
+use crate::provider::Said;
+use crate::wall;
+use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+
+/// What one word of a provider means to the walk.
+#[derive(Debug, Default)]
+pub(super) struct News {
+    /// Content came; whether all content so far is the text of a refusal.
+    pub(super) token: Option<bool>,
+    /// Life without content.
+    pub(super) ping: bool,
+    /// The finish reason came.
+    pub(super) finished: Option<Answer>,
+    /// It is over.
+    pub(super) ended: Option<Ending>,
+}
+
+/// The parts of a line that reading needs.
+pub(super) struct Reading<'a> {
+    pub(super) reader: &'a mut AnswerReader,
+    pub(super) rung: &'a Rung,
+    pub(super) added: bool,
+    pub(super) log: &'a mut AttemptLog,
+    pub(super) error: &'a mut Option<ProviderError>,
+}
+
+impl Reading<'_> {
+    pub(super) fn read(&mut self, said: Said, out: &mut BytesMut) -> News {
+        match said {
+            Said::Head => {
+                self.head(200);
+                News::default()
+            }
+            Said::Bytes(bytes) => {
+                let heard = self.reader.read(&bytes, out);
+                self.heard(heard)
+            }
+            Said::EndOfBody => {
+                let heard = self.reader.end_of_body(out);
+                self.heard(heard)
+            }
+            Said::Whole(body) => {
+                self.head(200);
+                self.log.bytes = body.len() as u64;
+                let heard = self.reader.read_whole(&body, out);
+                self.heard(heard)
+            }
+            Said::Status { status, headers, body } => {
+                self.head(status);
+                self.log.bytes = body.len() as u64;
+                let ending = self.status(status, &headers, &body);
+                ended(ending)
+            }
+            Said::Broken(why) => self.broken(Break::Reset, why.to_owned()),
+            Said::TooLarge => {
+                self.broken(Break::TooLarge, "the answer is over the limit".to_owned())
+            }
+            Said::NotTheDialect(why) => {
+                self.head(200);
+                self.broken(Break::NotTheDialect, why)
+            }
+            Said::NotConnected(why) => {
+                self.log.detail = Some(why.to_owned());
+                ended(Ending::NoHead(NoHead::NotConnected))
+            }
+            Said::NoAnswer(why) => {
+                self.log.detail = Some(why.to_owned());
+                ended(Ending::NoHead(NoHead::Closed))
+            }
+        }
+    }
+
+    fn head(&mut self, status: u16) {
+        self.log.status = Some(status);
+        self.log.headers = Some(wall::now());
+    }
+
+    fn heard(&mut self, heard: Heard) -> News {
+        self.log.events = self.log.events.saturating_add(u64::from(heard.tokens));
+        let facts = self.reader.facts();
+        if heard.tokens > 0 && self.log.first_token.is_none() {
+            self.log.first_token = Some(wall::now());
+        }
+        let answer = answer(facts);
+        News {
+            token: (heard.tokens > 0).then_some(facts.refused),
+            ping: heard.pings > 0,
+            finished: heard.finished.then_some(answer),
+            ended: heard.end.map(|end| self.end(end, answer)),
+        }
+    }
+
+    fn end(&mut self, end: End, answer: Answer) -> Ending {
+        match end {
+            End::Proper => Ending::Proper(answer),
+            End::Cut => {
+                self.log.detail = Some("ended without a finish reason".to_owned());
+                Ending::Broken(Break::EndOfBody)
+            }
+            End::TooLarge { limit } => {
+                self.log.detail = Some(format!("over the limit of {limit} bytes"));
+                Ending::Broken(Break::TooLarge)
+            }
+            End::Broken(why) => {
+                self.log.detail = Some(why.to_owned());
+                Ending::Broken(Break::Malformed)
+            }
+            End::Error(mut error) => {
+                classify(OPENAI_CHAT, &self.rung.matchers, None, &mut error);
+                self.log.detail = Some(format!("error event{}", tag(&error)));
+                let signature = error.signature;
+                *self.error = Some(error);
+                Ending::ErrorEvent { signature, retry_after: None }
+            }
+        }
+    }
+
+    fn status(&mut self, status: u16, headers: &HeaderMap, body: &Bytes) -> Ending {
+        let mut error = parse_error(body);
+        classify(OPENAI_CHAT, &self.rung.matchers, Some(status), &mut error);
+        self.log.detail = Some(format!("HTTP {status}{}", tag(&error)));
+        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let names_added_field = self.added && names_added_field(&error);
+        let signature = error.signature;
+        *self.error = Some(error);
+        Ending::Status {
+            status,
+            signature,
+            retry_after: retry_after(header, Some(body), wall::unix()),
+            names_added_field,
+        }
+    }
+
+    fn broken(&mut self, broken: Break, why: String) -> News {
+        self.log.detail = Some(why);
+        ended(Ending::Broken(broken))
+    }
+}
+
+fn ended(ending: Ending) -> News {
+    News { ended: Some(ending), ..News::default() }
+}
+
+/// What the answer consists of so far.
+fn answer(facts: &Facts) -> Answer {
+    Answer { content: facts.content, refused: facts.refused, length: facts.length }
+}
+
+/// A 400 about the one field that the relay adds by itself.
+fn names_added_field(error: &ProviderError) -> bool {
+    let names = |text: &str| text.contains("stream_options") || text.contains("include_usage");
+    names(&error.message) || error.param.as_deref().is_some_and(names)
+}
+
+/// The provider's type and code, where they are plain identifiers: they help at
+/// night and cannot carry a prompt or a key.
+fn tag(error: &ProviderError) -> String {
+    let plain = |text: &&str| {
+        text.len() <= 40 && text.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c == '-')
+    };
+    let words = [error.kind.as_deref(), error.code.as_deref()];
+    let mut tag = String::new();
+    for word in words.into_iter().flatten().filter(plain) {
+        if !tag.ends_with(word) {
+            tag.push(' ');
+            tag.push_str(word);
+        }
+    }
+    tag
+}

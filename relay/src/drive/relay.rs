@@ -1,0 +1,272 @@
+//! All that requests share: ladders, rungs and providers by name, the board,
+//! the journal, and the word that the relay is to stop.
+
+use crate::config::{self, Config};
+use crate::dialect::matchers::{Field, Matcher};
+use crate::journal::Journal;
+use crate::policy::{Board, Capabilities, LadderSpec, OnEmpty, OnRefusal, RungIndex, RungSpec};
+use crate::provider::{CannotBuild, Provider};
+use shared::Price;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+
+/// How far the relay is on its way to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Drain {
+    /// It serves.
+    Serving,
+    /// No new requests; running ones go on.
+    Draining,
+    /// Running ones end now.
+    Cut,
+}
+
+/// A ladder by its name.
+#[derive(Debug)]
+pub struct Ladder {
+    /// What clients send as `model`.
+    pub name: Arc<str>,
+    /// Its order and policy.
+    pub spec: Arc<LadderSpec>,
+}
+
+/// A rung by its name.
+#[derive(Debug)]
+pub struct Rung {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The model's name at the provider.
+    pub model: String,
+    /// Whom to call.
+    pub provider: Arc<Provider>,
+    /// The operator's own matchers for its provider's errors.
+    pub matchers: Arc<[Matcher]>,
+    /// Its price, if known.
+    pub price: Option<Price>,
+    /// Whether it is asked for usage.
+    pub ask_usage: bool,
+    /// Whether signs of life without content matter here.
+    pub pings_count: bool,
+}
+
+/// All that requests share.
+#[derive(Debug)]
+pub struct Relay {
+    /// The data plane's settings.
+    pub server: config::Server,
+    /// Who may call.
+    pub clients: Vec<config::Client>,
+    /// The ladders, in the config's order.
+    pub ladders: Vec<Arc<Ladder>>,
+    /// The rungs, in the config's order.
+    pub rungs: Vec<Arc<Rung>>,
+    /// Every attempt's record.
+    pub journal: Journal,
+    /// When the relay started, for the model list.
+    pub started: shared::UnixMillis,
+    names: Vec<(String, usize)>,
+    board: Mutex<Board>,
+    drain: watch::Sender<Drain>,
+    running: AtomicUsize,
+}
+
+/// What the connection's IO tells about a client that is gone.
+#[derive(Debug, Default)]
+pub struct Peer {
+    stalled: AtomicBool,
+}
+
+impl Peer {
+    /// The client stopped reading and was dropped for it.
+    pub fn set_stalled(&self) {
+        self.stalled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the client was dropped because it had stopped reading.
+    #[must_use]
+    pub fn is_stalled(&self) -> bool {
+        self.stalled.load(Ordering::Relaxed)
+    }
+}
+
+impl Relay {
+    /// Makes the config's names and numbers ready for use.
+    ///
+    /// # Errors
+    /// A provider whose settings no client can be built from.
+    pub fn new(config: Config, journal: Journal) -> Result<Self, CannotBuild> {
+        let providers = config
+            .providers
+            .iter()
+            .map(|provider| Ok((Arc::new(Provider::new(provider)?), matchers(provider))))
+            .collect::<Result<Vec<_>, CannotBuild>>()?;
+        let rungs = config
+            .rungs
+            .iter()
+            .filter_map(|rung| {
+                let (provider, matchers) = providers.get(rung.provider)?;
+                Some(Arc::new(Rung {
+                    name: rung.name.as_str().into(),
+                    model: rung.model.clone(),
+                    provider: Arc::clone(provider),
+                    matchers: Arc::clone(matchers),
+                    price: rung.price,
+                    ask_usage: rung.stream_options,
+                    pings_count: rung.pings_count,
+                }))
+            })
+            .collect();
+        let early = config.server.early_headers;
+        let ladders = config
+            .ladders
+            .iter()
+            .map(|ladder| {
+                let name = ladder.name.as_str().into();
+                Arc::new(Ladder { name, spec: Arc::new(ladder_spec(ladder, early)) })
+            })
+            .collect();
+        let named = config.ladders.iter().enumerate().flat_map(|(index, ladder)| {
+            std::iter::once(&ladder.name).chain(&ladder.aliases).map(move |n| (n.clone(), index))
+        });
+        let names = named.collect();
+        let specs = config.rungs.iter().map(rung_spec).collect();
+        Ok(Self {
+            names,
+            ladders,
+            rungs,
+            board: Mutex::new(Board::new(specs, crate::wall::rng())),
+            journal,
+            started: crate::wall::unix(),
+            server: config.server,
+            clients: config.clients,
+            drain: watch::Sender::new(Drain::Serving),
+            running: AtomicUsize::new(0),
+        })
+    }
+
+    /// The ladder that a client's `model` names.
+    #[must_use]
+    pub fn ladder(&self, model: &str) -> Option<usize> {
+        self.names.iter().find(|(name, _)| name == model).map(|(_, index)| *index)
+    }
+
+    /// The shared board, for the length of one input; never across an await.
+    pub(super) fn board(&self) -> MutexGuard<'_, Board> {
+        // A panic under the lock leaves the board's plain numbers usable.
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn rung(&self, index: RungIndex) -> Option<&Arc<Rung>> {
+        self.rungs.get(index.0)
+    }
+
+    /// How far the relay is on its way to stop.
+    #[must_use]
+    pub fn drain(&self) -> Drain {
+        *self.drain.borrow()
+    }
+
+    /// Goes one step further on the way to stop; never back.
+    pub fn set_drain(&self, drain: Drain) {
+        self.drain.send_if_modified(|now| {
+            let further = drain > *now;
+            *now = drain.max(*now);
+            further
+        });
+    }
+
+    /// Waits until the relay is at `drain` or further.
+    pub async fn until(&self, drain: Drain) {
+        let mut signal = self.drain.subscribe();
+        // The sender lives as long as this relay, so this cannot fail.
+        let _never_closed = signal.wait_for(|now| *now >= drain).await;
+    }
+
+    /// Requests running now.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.running.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn enter(&self) {
+        self.running.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn leave(&self) {
+        self.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn matchers(provider: &config::Provider) -> Arc<[Matcher]> {
+    let matchers = provider.matchers.iter().map(|matcher| Matcher {
+        status: matcher.status,
+        field: match matcher.field {
+            config::MatchField::Code => Field::Code,
+            config::MatchField::Type => Field::Type,
+            config::MatchField::Message => Field::Message,
+        },
+        contains: matcher.contains.clone(),
+        signature: matcher.signature,
+    });
+    matchers.collect()
+}
+
+fn rung_spec(rung: &config::Rung) -> RungSpec {
+    let free = rung.price.is_some_and(|price| price.input == 0 && price.output == 0);
+    RungSpec {
+        can: Capabilities {
+            tools: rung.supports.tools,
+            parallel_tools: rung.supports.parallel_tools,
+            json_schema: rung.supports.json_schema,
+            images: rung.supports.images,
+            audio: rung.supports.audio,
+            files: rung.supports.files,
+        },
+        context: rung.context,
+        max_output: rung.max_output,
+        ttft: rung.ttft,
+        inter_token: rung.inter_token,
+        pings_count: rung.pings_count,
+        on_empty: match rung.on_empty {
+            config::OnEmpty::Next => OnEmpty::Next,
+            config::OnEmpty::End => OnEmpty::End,
+            config::OnEmpty::ByPrice if free => OnEmpty::Next,
+            config::OnEmpty::ByPrice => OnEmpty::End,
+        },
+        on_refusal: match rung.on_refusal {
+            config::OnRefusal::End => OnRefusal::End,
+            config::OnRefusal::Next => OnRefusal::Next,
+        },
+        hold_base: rung.hold_base,
+        max_hold: rung.max_hold,
+    }
+}
+
+fn ladder_spec(ladder: &config::Ladder, early_headers: std::time::Duration) -> LadderSpec {
+    let mut require = Capabilities::default();
+    for capability in &ladder.require {
+        match capability {
+            config::Capability::Tools => require.tools = true,
+            config::Capability::ParallelTools => require.parallel_tools = true,
+            config::Capability::JsonSchema => require.json_schema = true,
+            config::Capability::Images => require.images = true,
+            config::Capability::Audio => require.audio = true,
+            config::Capability::Files => require.files = true,
+        }
+    }
+    LadderSpec {
+        rungs: ladder.rungs.iter().copied().map(RungIndex).collect(),
+        interactive: ladder.interactive,
+        require,
+        ttft: ladder.clocks.ttft,
+        inter_token: ladder.clocks.inter_token,
+        total: ladder.clocks.total,
+        retries: ladder.retries,
+        fail_fast: ladder.fail_fast,
+        max_attempts: ladder.max_attempts,
+        patience: ladder.patience,
+        side_effects_none: ladder.side_effects_none,
+        early_headers,
+    }
+}

@@ -1,0 +1,76 @@
+//! What a driver hands to the server: a stream's head, or a whole answer.
+
+use crate::dialect::openai_chat::{ClientError, error_body};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+use std::time::Duration;
+
+/// The longest wait that a client is told: SDKs sleep on it without asking.
+const LONGEST_RETRY_AFTER: u64 = 60;
+
+/// The relay's own response headers.
+pub(super) const RUNG: HeaderName = HeaderName::from_static("x-belay-rung");
+pub(super) const ATTEMPTS: HeaderName = HeaderName::from_static("x-belay-attempts");
+pub(super) const HEDGED: HeaderName = HeaderName::from_static("x-belay-hedged");
+pub(super) const TTFT_MS: HeaderName = HeaderName::from_static("x-belay-ttft-ms");
+pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-belay-request-id");
+const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// The head of a stream; its status is 200.
+#[derive(Debug)]
+pub struct Head {
+    /// Its headers.
+    pub headers: HeaderMap,
+}
+
+/// A whole answer: JSON, an answer or an error.
+#[derive(Debug)]
+pub struct Reply {
+    /// Its status.
+    pub status: u16,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Its body.
+    pub body: Bytes,
+}
+
+/// Headers that every event stream has.
+pub(super) fn stream_headers(headers: &mut HeaderMap) {
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    let no_cache = HeaderValue::from_static("no-cache, no-transform");
+    headers.insert(header::CACHE_CONTROL, no_cache);
+    headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
+}
+
+/// Sets `name` to a value that is known to be plain text.
+pub(super) fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}
+
+/// An error as a whole answer.
+///
+/// The relay has tried already, so SDKs are told not to; only where it knows
+/// when asking again is worth while do they hear that time instead.
+#[must_use]
+pub fn error_reply(
+    status: u16,
+    error: &ClientError<'_>,
+    request_id: &str,
+    retry_after: Option<Duration>,
+) -> Reply {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    set(&mut headers, REQUEST_ID, request_id);
+    match retry_after.filter(|_| matches!(status, 429 | 503)) {
+        Some(wait) => {
+            let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+            let seconds = millis.div_ceil(1000).clamp(1, LONGEST_RETRY_AFTER);
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        None => set(&mut headers, SHOULD_RETRY, "false"),
+    }
+    Reply { status, headers, body: error_body(error).into() }
+}

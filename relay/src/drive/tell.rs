@@ -1,0 +1,134 @@
+//! The words for a failure: what happened, and what to do about it.
+
+use super::relay::Ladder;
+use crate::dialect::openai_chat::ProviderError;
+use crate::policy::{Failure, Told};
+use shared::{AttemptOutcome, PassedOver};
+
+/// An error's parts, before they take a dialect's shape.
+#[derive(Debug)]
+pub(super) struct Words {
+    pub(super) message: String,
+    pub(super) kind: &'static str,
+    pub(super) param: Option<String>,
+    pub(super) code: String,
+    /// Whether the same request may succeed if it is sent again.
+    pub(super) recoverable: bool,
+}
+
+/// Puts `failure` into words. `speaker` is the provider's own error, already
+/// without keys and hosts, where it may be passed on.
+pub(super) fn words(failure: &Failure, ladder: &Ladder, speaker: Option<&ProviderError>) -> Words {
+    let name = &ladder.name;
+    let upstream = |code: &str, message: String| Words {
+        message,
+        kind: "upstream_error",
+        param: None,
+        code: code.to_owned(),
+        recoverable: true,
+    };
+    match failure.told {
+        Told::Rejected(outcome) => rejected(outcome, speaker),
+        Told::NoRungAble { reason, feature } => no_rung_able(name, reason, feature),
+        Told::AllForcedOpen => upstream(
+            "all_forced_open",
+            format!("Every rung of '{name}' was taken out of service by its operator. Try later."),
+        ),
+        Told::RateLimited => Words {
+            kind: "rate_limit_error",
+            ..upstream(
+                "rate_limit_exceeded",
+                format!(
+                    "Every rung of '{name}' is rate limited. Wait for the time in Retry-After."
+                ),
+            )
+        },
+        Told::Unavailable => upstream(
+            "overloaded",
+            format!("No rung of '{name}' has capacity just now. Send the request again shortly."),
+        ),
+        Told::Timeout => upstream(
+            "timeout",
+            format!("No rung of '{name}' brought a first token in time. Send the request again."),
+        ),
+        Told::BadGateway => upstream(
+            "bad_gateway",
+            format!(
+                "No rung of '{name}' gave an answer; 'tried' says what each did. Send the request again."
+            ),
+        ),
+        Told::Deadline => upstream(
+            "deadline",
+            format!(
+                "The time that '{name}' allows for a whole request ran out. Ask for less, or send it again."
+            ),
+        ),
+        Told::Draining => {
+            upstream("draining", "The relay is shutting down. Send the request again.".to_owned())
+        }
+        Told::RelayFault => Words {
+            kind: "server_error",
+            ..upstream(
+                "relay_fault",
+                "The relay failed on this request alone. Send it again, and report its request id."
+                    .to_owned(),
+            )
+        },
+        Told::Broken(outcome) => upstream(outcome.as_str(), broken(outcome)),
+    }
+}
+
+fn rejected(outcome: AttemptOutcome, speaker: Option<&ProviderError>) -> Words {
+    let said = speaker.map(|error| error.message.clone()).filter(|message| !message.is_empty());
+    let (code, fallback) = match outcome {
+        AttemptOutcome::ContextExceeded => (
+            Some("context_length_exceeded"),
+            "The prompt is longer than the context of every rung on this ladder. Shorten it.",
+        ),
+        AttemptOutcome::Refused => {
+            (Some("content_filter"), "The provider's content filter refused the prompt. Change it.")
+        }
+        _ => (None, "The provider refused the request as malformed, without saying why."),
+    };
+    let own = speaker.and_then(|error| error.code.clone());
+    Words {
+        message: said.unwrap_or_else(|| fallback.to_owned()),
+        kind: "invalid_request_error",
+        param: speaker.and_then(|error| error.param.clone()),
+        code: code.map(str::to_owned).or(own).unwrap_or_else(|| outcome.as_str().to_owned()),
+        recoverable: false,
+    }
+}
+
+fn no_rung_able(ladder: &str, reason: PassedOver, feature: Option<&'static str>) -> Words {
+    let message = match (feature, reason) {
+        (Some(feature), _) => format!(
+            "No rung of '{ladder}' supports '{feature}', which this request needs. \
+             Leave it out, or ask for a ladder that has it."
+        ),
+        (None, PassedOver::MaxOutput) => format!(
+            "No rung of '{ladder}' gives an answer as long as max_tokens asks for. Lower it."
+        ),
+        (None, _) => {
+            format!("The prompt is longer than the context of any rung of '{ladder}'. Shorten it.")
+        }
+    };
+    Words {
+        message,
+        kind: "invalid_request_error",
+        param: None,
+        code: "no_rung_able".to_owned(),
+        recoverable: false,
+    }
+}
+
+fn broken(outcome: AttemptOutcome) -> String {
+    let what = match outcome {
+        AttemptOutcome::Stall => "The provider stopped sending in the middle of the answer.",
+        AttemptOutcome::Disconnect => {
+            "The provider's connection broke in the middle of the answer."
+        }
+        _ => "The provider reported an error in the middle of the answer.",
+    };
+    format!("{what} What you have is not the whole answer. Send the request again.")
+}

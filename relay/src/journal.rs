@@ -1,0 +1,240 @@
+//! The journal: what was asked, what was tried, how it ended, in SQLite.
+//!
+//! It stands beside the hot path, never on it: callers hand over a record and
+//! go on, one writer thread commits what is there. A disk that is full, locked,
+//! read-only, slow or broken never stops the relay; what could not be written
+//! is counted and shown in [`Health`], and writing resumes by itself.
+//!
+//! Invariants:
+//! - No call on [`Journal`] but [`Journal::close`] blocks.
+//! - A [`Commit`] says `true` only after SQLite's COMMIT: from then on a
+//!   `kill -9` cannot take the record away.
+//! - A file that is no journal, or a newer one, is never written.
+//! - No prompt, answer or key can get in: the records of [`record`] have no
+//!   field for one.
+//!
+//! The parts: [`record`] is what callers hand over; `health` what both sides
+//! share; `writer` the thread, with `held` (starts that wait for their end),
+//! `insert` (the SQL) and `prune`; `open` brings a file up (`schema`,
+//! `recover`, `file`); [`reader`] answers queries on connections of its own.
+
+pub mod commit;
+mod file;
+pub mod health;
+mod held;
+mod insert;
+mod open;
+mod prune;
+pub mod reader;
+pub mod record;
+mod recover;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use commit::Commit;
+pub use health::Health;
+pub use reader::{ReadError, Reader, RequestFilter};
+pub use record::{AttemptEnd, AttemptStart, RequestEnd, RequestStart};
+
+use health::{State, Stop};
+use record::{Entry, Record};
+use shared::UnixMillis;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// What the journal needs to know.
+#[derive(Debug, Clone)]
+pub struct JournalOptions {
+    /// The file. Its folder must exist: a folder made here could land under an
+    /// empty mount point and fill the wrong disk.
+    pub path: PathBuf,
+    /// Requests older than this are deleted.
+    pub retain: Duration,
+    /// Above this many bytes the oldest requests are deleted, whatever their age.
+    pub max_size: u64,
+    /// The clock. Only differences matter here; a jump is survived.
+    pub now: fn() -> UnixMillis,
+    /// Records that may wait for the writer before further ones are lost.
+    pub queue: usize,
+}
+
+impl JournalOptions {
+    /// How long requests are kept unless the config says otherwise: 30 days.
+    pub const RETAIN: Duration = Duration::from_hours(30 * 24);
+    /// How large the file may grow unless the config says otherwise: 2 GiB.
+    pub const MAX_SIZE: u64 = 2 << 30;
+    /// How many records may wait unless a caller says otherwise.
+    pub const QUEUE: usize = 65_536;
+
+    /// The defaults, for a file and a clock.
+    #[must_use]
+    pub const fn new(path: PathBuf, now: fn() -> UnixMillis) -> Self {
+        Self { path, retain: Self::RETAIN, max_size: Self::MAX_SIZE, now, queue: Self::QUEUE }
+    }
+}
+
+/// A handle on the journal; clones share one writer.
+///
+/// When the last handle goes without [`Journal::close`], the writer still
+/// commits what it was given, then ends by itself.
+#[derive(Debug, Clone)]
+pub struct Journal {
+    inner: Option<Arc<Inner>>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    path: PathBuf,
+    queue: usize,
+    sender: SyncSender<Box<Entry>>,
+    state: Arc<State>,
+    thread: Mutex<Option<Thread>>,
+}
+
+/// The writer thread. Its half of `ended` is dropped when it is over, which is
+/// how a join gets a timeout.
+#[derive(Debug)]
+struct Thread {
+    handle: JoinHandle<()>,
+    ended: Receiver<()>,
+}
+
+impl Journal {
+    /// Starts the writer thread, which opens the file. Never fails and never
+    /// waits: a bad disk is a matter of [`Health`], the relay serves on.
+    #[must_use]
+    pub fn open(options: JournalOptions) -> Self {
+        // SQLite gives names such as ":memory:" a meaning; an absolute path has none.
+        let path = std::path::absolute(&options.path).unwrap_or_else(|_| options.path.clone());
+        let queue = options.queue.max(1);
+        let (sender, receiver) = sync_channel(queue);
+        let (alive, ended) = sync_channel(0);
+        let state = Arc::new(State::new(options.now));
+        let writer = writer::Writer::new(
+            JournalOptions { path: path.clone(), ..options },
+            Arc::clone(&state),
+            receiver,
+        );
+        let spawned = std::thread::Builder::new().name("journal".to_owned()).spawn(move || {
+            let _alive: SyncSender<()> = alive;
+            writer.run();
+        });
+        let thread = match spawned {
+            Ok(handle) => Some(Thread { handle, ended }),
+            Err(error) => {
+                // The receiver is gone with the closure, so every record is counted lost.
+                state.fail(format!("no writer thread: {error}"));
+                None
+            }
+        };
+        Self { inner: Some(Arc::new(Inner { path, queue, sender, state, thread: thread.into() })) }
+    }
+
+    /// A journal that keeps nothing, has no thread and is always healthy.
+    #[must_use]
+    pub const fn off() -> Self {
+        Self { inner: None }
+    }
+
+    /// A request was accepted. Written only if it is still running a moment later.
+    pub fn start(&self, record: RequestStart) {
+        if let Some(inner) = &self.inner {
+            inner.send_start(Record::Start(record));
+        }
+    }
+
+    /// An attempt was dialled. Written only if its request is still running a moment later.
+    pub fn attempt_start(&self, record: AttemptStart) {
+        if let Some(inner) = &self.inner {
+            inner.send_start(Record::AttemptStart(record));
+        }
+    }
+
+    /// A request ended. The [`Commit`] resolves once the record is safe or lost;
+    /// it may be dropped unasked.
+    pub fn end(&self, record: RequestEnd) -> Commit {
+        let Some(inner) = &self.inner else { return Commit::resolved(false) };
+        let (done, commit) = oneshot::channel();
+        if inner.send(Record::End(record), Some(done)) {
+            Commit::waiting(commit)
+        } else {
+            inner.state.lose(1);
+            Commit::resolved(false)
+        }
+    }
+
+    /// How it is going.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        self.inner.as_ref().map_or_else(Health::default, |inner| inner.state.health())
+    }
+
+    /// Read-only access. Its calls block: use them from `spawn_blocking`.
+    #[must_use]
+    pub fn reader(&self) -> Reader {
+        Reader::at(self.inner.as_ref().map(|inner| inner.path.clone()).unwrap_or_default())
+    }
+
+    /// Whether terminators should wait for their record's [`Commit`].
+    #[must_use]
+    pub fn wait_is_on(&self) -> bool {
+        self.inner.as_ref().is_some_and(|inner| !inner.state.is_late())
+    }
+
+    /// A record's COMMIT came too late for its client: the wait is off, visibly,
+    /// until a commit succeeds.
+    pub fn report_late(&self) {
+        if let Some(inner) = &self.inner {
+            inner.state.set_late();
+        }
+    }
+
+    /// Writes what is there and ends the writer. Blocks, at most for `timeout`;
+    /// then what is not written yet is given up. Records that come later are lost.
+    /// Returns whether everything was written.
+    #[must_use]
+    pub fn close(&self, timeout: Duration) -> bool {
+        let Some(inner) = &self.inner else { return true };
+        inner.state.stop(Stop::Flush);
+        let mut slot = inner.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(thread) = slot.take() else { return inner.state.is_flushed() };
+        // One of the two wakes it: it waits for a record, or it sleeps before a retry.
+        inner.send(Record::Wake, None);
+        thread.handle.thread().unpark();
+        if thread.ended.recv_timeout(timeout) == Err(RecvTimeoutError::Timeout) {
+            inner.state.stop(Stop::GiveUp);
+            thread.handle.thread().unpark();
+            return false;
+        }
+        thread.handle.join().is_ok() && inner.state.is_flushed()
+    }
+}
+
+impl Inner {
+    /// Starts are a convenience, ends are the record: in a jam the former give way.
+    fn send_start(&self, record: Record) {
+        if self.state.queued() < self.queue.div_ceil(2) {
+            self.send(record, None);
+        }
+    }
+
+    /// Returns whether the writer will see it.
+    fn send(&self, record: Record, done: Option<oneshot::Sender<bool>>) -> bool {
+        if self.state.is_stopping() && !matches!(record, Record::Wake) {
+            return false;
+        }
+        let at = self.state.now();
+        self.state.queue_one(at);
+        let sent = self.sender.try_send(Box::new(Entry { at, record, done })).is_ok();
+        if !sent {
+            self.state.dequeue_one();
+        }
+        sent
+    }
+}

@@ -1,0 +1,47 @@
+//! The promise that a record is safe.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::sync::oneshot;
+
+/// Resolves to `true` on the record's COMMIT, to `false` once it is lost.
+///
+/// It has no time limit of its own: whoever waits brings one, and calls
+/// [`Journal::report_late`](super::Journal::report_late) when it ran out.
+#[derive(Debug)]
+#[must_use = "a terminator waits for it; drop it to say that nothing does"]
+pub struct Commit(Inner);
+
+#[derive(Debug)]
+enum Inner {
+    Resolved(bool),
+    Waiting(oneshot::Receiver<bool>),
+}
+
+impl Commit {
+    pub(super) const fn resolved(committed: bool) -> Self {
+        Self(Inner::Resolved(committed))
+    }
+
+    pub(super) const fn waiting(done: oneshot::Receiver<bool>) -> Self {
+        Self(Inner::Waiting(done))
+    }
+}
+
+impl Future for Commit {
+    type Output = bool;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<bool> {
+        let committed = match &mut self.0 {
+            Inner::Resolved(committed) => *committed,
+            Inner::Waiting(done) => match Pin::new(done).poll(context) {
+                Poll::Ready(answer) => answer.unwrap_or(false),
+                Poll::Pending => return Poll::Pending,
+            },
+        };
+        // Polled again it says the same, where a bare receiver would panic.
+        self.0 = Inner::Resolved(committed);
+        Poll::Ready(committed)
+    }
+}

@@ -1,0 +1,69 @@
+//! Starts that wait for their end.
+//!
+//! Most requests end within moments, and their final row has all that a start
+//! has. So a start is held back for [`HOLD`]; an end that comes first takes it
+//! away, and the request is written once.
+
+use super::record::{Entry, Record};
+use super::writer::elapsed;
+use shared::{RequestId, UnixMillis};
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+/// The design allows 250 ms from accept to disk; the rest is for the commit.
+const HOLD: Duration = Duration::from_millis(200);
+
+/// A request's start has number 0, its attempts' have theirs.
+type Key = (RequestId, u32);
+
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    starts: HashMap<Key, Box<Entry>>,
+    /// In the order of arrival, so of their time; those taken away are still in it.
+    order: VecDeque<(UnixMillis, Key)>,
+}
+
+impl Held {
+    /// Takes in what came; what is to be written at once comes back.
+    pub fn take_in(&mut self, entry: Box<Entry>) -> Option<Box<Entry>> {
+        let key = match &entry.record {
+            Record::Start(start) => (start.id, 0),
+            Record::AttemptStart(start) => (start.request, start.n),
+            Record::End(end) => {
+                let id = end.start.id;
+                self.starts.remove(&(id, 0));
+                for attempt in &end.attempts {
+                    self.starts.remove(&(id, attempt.start.n));
+                }
+                return Some(entry);
+            }
+            Record::Wake => return None,
+        };
+        self.order.push_back((entry.at, key));
+        self.starts.insert(key, entry);
+        None
+    }
+
+    /// The next one that has waited long enough, or any if `all`.
+    pub fn release(&mut self, now: UnixMillis, all: bool) -> Option<Box<Entry>> {
+        while let Some((at, key)) = self.order.front().copied() {
+            if !all && elapsed(at, now) < HOLD {
+                return None;
+            }
+            self.order.pop_front();
+            if let Some(entry) = self.starts.remove(&key) {
+                return Some(entry);
+            }
+        }
+        None
+    }
+
+    /// How long until one is to be released; `None` if none is held.
+    pub fn wait(&self, now: UnixMillis) -> Option<Duration> {
+        self.order.front().map(|(at, _)| HOLD.saturating_sub(elapsed(*at, now)))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+}

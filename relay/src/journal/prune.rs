@@ -1,0 +1,126 @@
+//! Lets go of old requests, a little at a time.
+//!
+//! A step deletes at most [`STEP`] requests and takes a few milliseconds, so a
+//! record that comes meanwhile is hardly late. Under load a step is made now and
+//! then all the same: a relay that is never idle must not fill its disk.
+
+use super::open::BUSY;
+use super::writer::elapsed;
+use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
+use shared::UnixMillis;
+use std::time::Duration;
+
+/// Requests per step.
+const STEP: i64 = 200;
+/// Between two looks when there is nothing to do.
+const LOOK: Duration = Duration::from_secs(1);
+/// Between two steps when there is, while records come: 2,000 requests a second,
+/// more than come.
+const BUSY_STEP: Duration = Duration::from_millis(100);
+/// The same while none comes. Not zero: readers and the disk have a claim too.
+const IDLE_STEP: Duration = Duration::from_millis(10);
+/// Free pages that are kept, since using them again is cheaper than a new one.
+const SPARE_PAGES: i64 = 256;
+/// Free pages given back to the file system per step.
+const GIVE_BACK: i64 = 128;
+
+#[derive(Debug)]
+pub(super) struct Pruner {
+    retain: Duration,
+    max_size: u64,
+    last: Option<UnixMillis>,
+    more: bool,
+}
+
+impl Pruner {
+    pub const fn new(retain: Duration, max_size: u64) -> Self {
+        Self { retain, max_size, last: None, more: true }
+    }
+
+    /// How long until the next step is due.
+    pub fn wait(&self, now: UnixMillis, is_idle: bool) -> Duration {
+        let pause = match (self.more, is_idle) {
+            (true, true) => IDLE_STEP,
+            (true, false) => BUSY_STEP,
+            (false, _) => LOOK,
+        };
+        self.last.map_or(Duration::ZERO, |last| pause.saturating_sub(elapsed(last, now)))
+    }
+
+    /// One step. A lock held by someone else is not waited for: records may be coming.
+    pub fn step(&mut self, conn: &mut Connection, now: UnixMillis) -> rusqlite::Result<()> {
+        self.last = Some(now);
+        self.more = false;
+        conn.busy_timeout(Duration::ZERO)?;
+        let done = self.delete(conn, now);
+        conn.busy_timeout(BUSY)?;
+        match done {
+            Ok(more) => {
+                self.more = more;
+                Ok(())
+            }
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn delete(&self, conn: &mut Connection, now: UnixMillis) -> rusqlite::Result<bool> {
+        let span = i64::try_from(self.retain.as_millis()).unwrap_or(i64::MAX);
+        let limit = now.0.saturating_sub(span);
+        let mut ids = oldest(conn, limit)?;
+        if ids.is_empty() && self.is_too_large(conn)? {
+            ids = oldest(conn, i64::MAX)?;
+        }
+        let stale = has_stale_transitions(conn, limit)?;
+        if !ids.is_empty() || stale {
+            let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            for id in &ids {
+                tx.prepare_cached("DELETE FROM attempts WHERE request = ?1")?.execute([id])?;
+                tx.prepare_cached("DELETE FROM requests WHERE id = ?1")?.execute([id])?;
+            }
+            tx.execute(
+                "DELETE FROM transitions WHERE id IN (SELECT id FROM
+                 (SELECT id, at FROM transitions ORDER BY id LIMIT ?1) WHERE at < ?2)",
+                params![STEP, limit],
+            )?;
+            tx.commit()?;
+        }
+        Ok(give_back(conn)? || !ids.is_empty() || stale)
+    }
+
+    fn is_too_large(&self, conn: &Connection) -> rusqlite::Result<bool> {
+        let pages = number(conn, "page_count")?.saturating_sub(number(conn, "freelist_count")?);
+        let bytes = pages.saturating_mul(number(conn, "page_size")?);
+        Ok(u64::try_from(bytes).unwrap_or(0) > self.max_size)
+    }
+}
+
+/// The oldest requests from before `limit`. One that still runs is not old.
+fn oldest(conn: &Connection, limit: i64) -> rusqlite::Result<Vec<i64>> {
+    conn.prepare_cached(
+        "SELECT id FROM requests WHERE at < ?1 AND outcome IS NOT NULL ORDER BY at LIMIT ?2",
+    )?
+    .query_map(params![limit, STEP], |row| row.get(0))?
+    .collect()
+}
+
+fn has_stale_transitions(conn: &Connection, limit: i64) -> rusqlite::Result<bool> {
+    conn.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM (SELECT at FROM transitions ORDER BY id LIMIT 1)
+         WHERE at < ?1)",
+    )?
+    .query_row([limit], |row| row.get(0))
+}
+
+/// Shrinks the file by a step; returns whether another one is worth while.
+fn give_back(conn: &Connection) -> rusqlite::Result<bool> {
+    if number(conn, "freelist_count")? <= SPARE_PAGES {
+        return Ok(false);
+    }
+    conn.execute_batch(&format!("PRAGMA incremental_vacuum({GIVE_BACK})"))?;
+    Ok(number(conn, "freelist_count")? > SPARE_PAGES)
+}
+
+fn number(conn: &Connection, pragma: &str) -> rusqlite::Result<i64> {
+    conn.pragma_query_value(None, pragma, |row| row.get(0))
+}

@@ -1,0 +1,254 @@
+//! Reading the journal: lists and details, for the admin API and the CLI.
+//!
+//! Each call opens a read-only connection of its own. That costs well under a
+//! millisecond, needs no lock between callers, and cannot go stale when the file
+//! is replaced. A call reads one snapshot and ends: a reader that lingered would
+//! keep the write-ahead log from shrinking.
+
+mod cursor;
+pub(super) mod query;
+mod rows;
+
+use super::file::immutable_uri;
+use super::schema::{self, Found, VERSION};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
+use shared::admin::{RequestDetail, RequestPage};
+use shared::{AttemptKind, RequestId, RequestOutcome, UnixMillis};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a read waits where it has to, such as for another reader's recovery
+/// of the log. Writers do not hold readers up.
+const BUSY: Duration = Duration::from_secs(2);
+
+/// Which requests. A field that is `None` leaves all in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestFilter {
+    /// The ladder walked.
+    pub ladder: Option<String>,
+    /// A rung that was called, whether it answered or not.
+    pub tried: Option<String>,
+    /// The rung that answered.
+    pub answered_by: Option<String>,
+    /// How the request ended.
+    pub outcome: Option<RequestOutcome>,
+    /// A kind of which an attempt was made.
+    pub kind: Option<AttemptKind>,
+    /// Accepted at or after.
+    pub since: Option<UnixMillis>,
+    /// Accepted before.
+    pub until: Option<UnixMillis>,
+    /// This one.
+    pub id: Option<RequestId>,
+    /// The client key's name.
+    pub client: Option<String>,
+    /// First token at or after this many milliseconds.
+    pub min_ttft_ms: Option<u64>,
+    /// Rows per page, 1 to [`RequestFilter::MAX_LIMIT`]; beyond that it is clamped.
+    pub limit: u32,
+    /// `next` of the page before.
+    pub cursor: Option<String>,
+}
+
+impl RequestFilter {
+    /// Rows per page unless said otherwise.
+    pub const DEFAULT_LIMIT: u32 = 50;
+    /// Rows per page at most.
+    pub const MAX_LIMIT: u32 = 500;
+}
+
+impl Default for RequestFilter {
+    /// All requests, the first page.
+    fn default() -> Self {
+        Self {
+            ladder: None,
+            tried: None,
+            answered_by: None,
+            outcome: None,
+            kind: None,
+            since: None,
+            until: None,
+            id: None,
+            client: None,
+            min_ttft_ms: None,
+            limit: Self::DEFAULT_LIMIT,
+            cursor: None,
+        }
+    }
+}
+
+/// Why a read gave nothing.
+#[derive(Debug)]
+pub enum ReadError {
+    /// There is no file, or nothing in it yet.
+    NoFile(PathBuf),
+    /// The file is something else.
+    NotAJournal(PathBuf),
+    /// The file is of a newer relay.
+    Newer {
+        /// Its schema.
+        found: i64,
+        /// The newest that this relay knows.
+        known: i64,
+    },
+    /// The file is of an older relay, and nobody has brought it up to date yet.
+    Older {
+        /// Its schema.
+        found: i64,
+        /// The one that this relay reads.
+        known: i64,
+    },
+    /// The cursor is not one that a page gave.
+    Cursor(String),
+    /// SQLite could not read it.
+    Sqlite(rusqlite::Error),
+}
+
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoFile(path) => write!(f, "there is no journal at {}", path.display()),
+            Self::NotAJournal(path) => write!(f, "{} is no Belay journal", path.display()),
+            Self::Newer { found, known } => {
+                write!(f, "the journal has schema {found}, this relay reads up to {known}")
+            }
+            Self::Older { found, known } => write!(
+                f,
+                "the journal has schema {found}, this relay reads {known}; it is brought up to \
+                 date when the relay serves with it"
+            ),
+            Self::Cursor(cursor) => {
+                write!(f, "'{cursor}' is no cursor; use 'next' of the page before, unchanged")
+            }
+            Self::Sqlite(error) => write!(f, "the journal cannot be read: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Sqlite(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for ReadError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+/// Read-only access to a journal, the running relay's or one at rest.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    path: Arc<Path>,
+}
+
+impl Reader {
+    /// Of the journal at `path`. Nothing is opened yet.
+    #[must_use]
+    pub fn at(path: PathBuf) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// The requests that pass the filter, newest first, a page of them.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn requests(&self, filter: &RequestFilter) -> Result<RequestPage, ReadError> {
+        // Before the file, so that a wrong cursor is told even where there is none.
+        let query = query::list(filter)?;
+        let limit = filter.limit.clamp(1, RequestFilter::MAX_LIMIT) as usize;
+        let conn = self.connect()?;
+        let mut statement = conn.prepare(&query.sql)?;
+        let mut items = statement
+            .query_map(rusqlite::params_from_iter(&query.values), rows::request)?
+            .collect::<Result<Vec<_>, _>>()?;
+        // One more was asked for, to know whether there is more.
+        let has_more = items.len() > limit;
+        items.truncate(limit);
+        let next = items.last().filter(|_| has_more).map(|last| cursor::write(last.at, last.id));
+        Ok(RequestPage { items, next })
+    }
+
+    /// One request with everything that was tried; `None` if it is not there.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn request(&self, id: RequestId) -> Result<Option<RequestDetail>, ReadError> {
+        let mut conn = self.connect()?;
+        // One snapshot: its end must not come between the request and its attempts.
+        let tx = conn.transaction()?;
+        let found = tx
+            .query_row(query::ONE, [id.number()], |row| {
+                Ok((rows::request(row)?, rows::passed_over(row)?))
+            })
+            .optional()?;
+        let Some((request, passed_over)) = found else { return Ok(None) };
+        let attempts = tx
+            .prepare(query::ATTEMPTS)?
+            .query_map([id.number()], rows::attempt)?
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Some(RequestDetail { request, attempts, passed_over }))
+    }
+
+    fn connect(&self) -> Result<Connection, ReadError> {
+        let path = || self.path.to_path_buf();
+        match std::fs::metadata(&self.path) {
+            Ok(found) if found.is_file() && found.len() == 0 => {
+                return Err(ReadError::NoFile(path()));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(ReadError::NoFile(path()));
+            }
+            Ok(_) | Err(_) => {}
+        }
+        let (conn, found) = self
+            .open()
+            .or_else(|error| match error.sqlite_error_code() {
+                // At rest in a folder where SQLite may not put its files: as it lies there.
+                Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) if !self.has_log() => {
+                    self.open_immutable()
+                }
+                _ => Err(error),
+            })
+            .map_err(|error| match error.sqlite_error_code() {
+                Some(ErrorCode::NotADatabase) => ReadError::NotAJournal(path()),
+                _ => ReadError::Sqlite(error),
+            })?;
+        match found {
+            Found::Journal(VERSION) => Ok(conn),
+            Found::Journal(found) => Err(ReadError::Older { found, known: VERSION }),
+            Found::Newer(found) => Err(ReadError::Newer { found, known: VERSION }),
+            // An empty file was told above; what SQLite takes for one is something else.
+            Found::Nothing | Found::Foreign => Err(ReadError::NotAJournal(path())),
+        }
+    }
+
+    fn open(&self) -> rusqlite::Result<(Connection, Found)> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let conn = Connection::open_with_flags(&self.path, flags)?;
+        conn.busy_timeout(BUSY)?;
+        let found = schema::identify(&conn)?;
+        Ok((conn, found))
+    }
+
+    fn open_immutable(&self) -> rusqlite::Result<(Connection, Found)> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let conn = Connection::open_with_flags(immutable_uri(&self.path), flags)?;
+        let found = schema::identify(&conn)?;
+        Ok((conn, found))
+    }
+
+    /// Whether some of the journal is still in its log.
+    fn has_log(&self) -> bool {
+        let mut log = self.path.as_os_str().to_owned();
+        log.push("-wal");
+        std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
+    }
+}

@@ -1,0 +1,162 @@
+//! What callers hand to the journal.
+//!
+//! Names of clients, ladders and rungs come from the config; the rest is numbers
+//! and closed sets of words. There is no field that could hold a prompt, an
+//! answer or a key.
+
+use shared::{
+    AttemptKind, AttemptOutcome, Cause, NanoUsd, PassedOver, RequestId, RequestOutcome,
+    StreamVerdict, TokenVerdict, UnixMillis, Usage,
+};
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// A request was accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestStart {
+    /// Its id.
+    pub id: RequestId,
+    /// When.
+    pub at: UnixMillis,
+    /// The client key's name; `None` when no client is configured.
+    pub client: Option<Arc<str>>,
+    /// The ladder it walks; `None` when its model named none.
+    pub ladder: Option<Arc<str>>,
+    /// What the client sent as `model`; cut to 128 characters when written.
+    pub model: Option<Arc<str>>,
+    /// Whether it asked for a stream.
+    pub stream: bool,
+}
+
+/// An attempt was dialled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttemptStart {
+    /// Whose it is.
+    pub request: RequestId,
+    /// Its number within the request, from 1.
+    pub n: u32,
+    /// The rung it calls.
+    pub rung: Arc<str>,
+    /// Why it was made.
+    pub kind: AttemptKind,
+    /// Whether it is a half-open breaker's probe.
+    pub probe: bool,
+    /// When.
+    pub at: UnixMillis,
+}
+
+/// An attempt ended: its final row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttemptEnd {
+    /// What was known when it was dialled.
+    pub start: AttemptStart,
+    /// How it ended.
+    pub outcome: AttemptOutcome,
+    /// Why, where the outcome is `cancelled`.
+    pub cause: Option<Cause>,
+    /// What went wrong, in the relay's own words, never a provider's text; cut
+    /// to 256 characters when written.
+    pub detail: Option<String>,
+    /// The provider's HTTP status.
+    pub status: Option<u16>,
+    /// What it said about its rung's health on its first token.
+    pub verdict: Option<TokenVerdict>,
+    /// What it said about its rung's health afterwards.
+    pub stream_verdict: Option<StreamVerdict>,
+    /// Dial to response head, in milliseconds.
+    pub headers_ms: Option<u64>,
+    /// Dial to first token, in milliseconds.
+    pub ttft_ms: Option<u64>,
+    /// Dial to end, in milliseconds.
+    pub latency_ms: Option<u64>,
+    /// Content events read.
+    pub events: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Its tokens.
+    pub usage: Usage,
+    /// Whether the tokens are the relay's estimate.
+    pub estimated: bool,
+    /// What it cost, or why that is not known: `no price`, `no usage`.
+    pub cost: Result<NanoUsd, &'static str>,
+}
+
+/// A request ended: its final row, and those of all its attempts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestEnd {
+    /// What was known when it was accepted: the start record may never have been written.
+    pub start: RequestStart,
+    /// How it ended.
+    pub outcome: RequestOutcome,
+    /// Why, where the outcome is `cancelled`.
+    pub cause: Option<Cause>,
+    /// The status that the client saw.
+    pub status: Option<u16>,
+    /// The rung that answered.
+    pub answered_by: Option<Arc<str>>,
+    /// Whether a hedge was started.
+    pub hedged: bool,
+    /// Accept to first token, in milliseconds.
+    pub ttft_ms: Option<u64>,
+    /// Accept to end, in milliseconds.
+    pub latency_ms: Option<u64>,
+    /// Content events handed to the client.
+    pub events: u64,
+    /// Bytes of body handed to the client.
+    pub bytes: u64,
+    /// Every attempt that was made.
+    pub attempts: Vec<AttemptEnd>,
+    /// Rungs that the plan left out, and why.
+    pub passed_over: Vec<(Arc<str>, PassedOver)>,
+}
+
+impl RequestEnd {
+    /// The attempt whose tokens are the answer's: the last one on the answering
+    /// rung that did not merely lose a race.
+    pub(super) fn answer(&self) -> Option<&AttemptEnd> {
+        let rung = self.answered_by.as_ref()?;
+        let on_it = || self.attempts.iter().rev().filter(|attempt| attempt.start.rung == *rung);
+        on_it().find(|attempt| attempt.cause != Some(Cause::LostRace)).or_else(|| on_it().next())
+    }
+
+    /// What all attempts cost together; unknown as soon as one is.
+    pub(super) fn cost(&self) -> Result<NanoUsd, &'static str> {
+        self.attempts.iter().try_fold(NanoUsd(0), |sum, attempt| {
+            attempt.cost.map(|cost| NanoUsd(sum.0.saturating_add(cost.0)))
+        })
+    }
+}
+
+/// What travels to the writer.
+#[derive(Debug)]
+pub(super) enum Record {
+    Start(RequestStart),
+    AttemptStart(AttemptStart),
+    End(RequestEnd),
+    /// Nothing; ends the writer's wait, so that it sees that it shall stop.
+    Wake,
+}
+
+/// A record on its way.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// When it was handed over; its age is the journal's lag.
+    pub at: UnixMillis,
+    pub record: Record,
+    /// Told once the record is safe or lost.
+    pub done: Option<oneshot::Sender<bool>>,
+}
+
+impl Entry {
+    /// Tells whoever waits. That nobody does any more is no matter.
+    pub fn resolve(self, committed: bool) {
+        if let Some(done) = self.done {
+            let _nobody_waits = done.send(committed);
+        }
+    }
+
+    /// Whether losing it loses a request's record; a start is superseded by its end.
+    pub fn counts(&self) -> bool {
+        matches!(self.record, Record::End(_))
+    }
+}

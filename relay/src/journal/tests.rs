@@ -1,0 +1,171 @@
+//! The journal against real SQLite files.
+//!
+//! Waits are for a condition, with a deadline that only a failure reaches: the
+//! machine may be loaded.
+
+mod crash;
+mod disk;
+mod pruning;
+mod reading;
+mod writing;
+
+use super::{AttemptEnd, AttemptStart, Commit, Journal, JournalOptions, RequestEnd, RequestStart};
+use rusqlite::Connection;
+use shared::{
+    AttemptKind, AttemptOutcome, NanoUsd, PassedOver, RequestId, RequestOutcome, StreamVerdict,
+    TokenVerdict, UnixMillis, Usage,
+};
+use std::future::Future as _;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+/// Longer than anything takes that works.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+#[expect(clippy::disallowed_methods, reason = "these tests are the shell that hands the clock in")]
+fn now() -> UnixMillis {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    UnixMillis(i64::try_from(since.as_millis()).unwrap())
+}
+
+/// Until it holds.
+#[track_caller]
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = now();
+    while !holds() {
+        assert!(super::writer::elapsed(start, now()) < DEADLINE, "never: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// What a commit resolves to.
+#[track_caller]
+fn outcome(commit: Commit) -> bool {
+    let mut commit = pin!(commit);
+    let mut answer = None;
+    eventually("a commit resolves", || {
+        if let Poll::Ready(ready) = commit.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            answer = Some(ready);
+        }
+        answer.is_some()
+    });
+    answer.unwrap()
+}
+
+/// A folder with a journal's name in it.
+struct Bed {
+    _dir: tempfile::TempDir,
+    path: PathBuf,
+}
+
+impl Bed {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a journal?#%.db");
+        Self { _dir: dir, path }
+    }
+
+    fn open(&self) -> Journal {
+        self.open_with(|_| ())
+    }
+
+    fn open_with(&self, change: impl FnOnce(&mut JournalOptions)) -> Journal {
+        let mut options = JournalOptions::new(self.path.clone(), now);
+        change(&mut options);
+        Journal::open(options)
+    }
+
+    /// Open, and nothing is too old for it.
+    fn keeping_all(&self) -> Journal {
+        self.open_with(|options| options.retain = Duration::MAX)
+    }
+
+    /// Open, and its file there.
+    fn ready(&self) -> Journal {
+        let journal = self.open();
+        eventually("the file is set up", || {
+            journal.reader().requests(&super::RequestFilter::default()).is_ok()
+        });
+        journal
+    }
+
+    /// Someone else's connection.
+    fn other(&self) -> Connection {
+        let conn = Connection::open(&self.path).unwrap();
+        conn.busy_timeout(DEADLINE).unwrap();
+        conn
+    }
+
+    fn number(&self, sql: &str) -> i64 {
+        self.other().query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+}
+
+fn bytes(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap()
+}
+
+fn id(number: u64) -> RequestId {
+    RequestId::from_number(number)
+}
+
+fn start(number: u64) -> RequestStart {
+    RequestStart {
+        id: id(number),
+        at: now(),
+        client: Some("web".into()),
+        ladder: Some("chat".into()),
+        model: Some("gpt-4o".into()),
+        stream: true,
+    }
+}
+
+fn attempt_start(number: u64, n: u32, rung: &str, kind: AttemptKind) -> AttemptStart {
+    AttemptStart { request: id(number), n, rung: rung.into(), kind, probe: false, at: now() }
+}
+
+fn attempt(number: u64, n: u32, rung: &str, kind: AttemptKind) -> AttemptEnd {
+    AttemptEnd {
+        start: attempt_start(number, n, rung, kind),
+        outcome: AttemptOutcome::Ok,
+        cause: None,
+        detail: None,
+        status: Some(200),
+        verdict: Some(TokenVerdict::Good),
+        stream_verdict: Some(StreamVerdict::Good),
+        headers_ms: Some(10),
+        ttft_ms: Some(20),
+        latency_ms: Some(300),
+        events: 7,
+        bytes: 700,
+        usage: Usage {
+            input: Some(100),
+            output: Some(50),
+            cached: Some(40),
+            cache_write: Some(5),
+            reasoning: Some(30),
+        },
+        estimated: false,
+        cost: Ok(NanoUsd(1_500_000)),
+    }
+}
+
+/// Answered by `sol` at the first try.
+fn end(number: u64) -> RequestEnd {
+    RequestEnd {
+        start: start(number),
+        outcome: RequestOutcome::Ok,
+        cause: None,
+        status: Some(200),
+        answered_by: Some("sol".into()),
+        hedged: false,
+        ttft_ms: Some(25),
+        latency_ms: Some(310),
+        events: 7,
+        bytes: 720,
+        attempts: vec![attempt(number, 1, "sol", AttemptKind::First)],
+        passed_over: vec![("opus".into(), PassedOver::Open)],
+    }
+}

@@ -1,0 +1,231 @@
+//! Filters, pages, and that list and detail tell the same story.
+
+use super::*;
+use crate::journal::{ReadError, Reader, RequestFilter};
+use proptest::prelude::*;
+use shared::admin::RequestRow;
+use std::collections::BTreeMap;
+
+fn numbers(reader: &Reader, filter: &RequestFilter) -> Vec<i64> {
+    reader.requests(filter).unwrap().items.iter().map(|row| row.id.number()).collect()
+}
+
+/// Every row, page by page.
+fn pages(reader: &Reader, filter: &RequestFilter) -> Vec<RequestRow> {
+    let mut filter = filter.clone();
+    let mut rows = Vec::new();
+    loop {
+        let page = reader.requests(&filter).unwrap();
+        assert!(page.items.len() <= filter.limit as usize);
+        rows.extend(page.items);
+        filter.cursor = page.next;
+        if filter.cursor.is_none() {
+            return rows;
+        }
+    }
+}
+
+#[test]
+fn each_filter_filters() {
+    let bed = Bed::new();
+    let journal = bed.keeping_all();
+    let mut ends: Vec<RequestEnd> = (1..=4).map(end).collect();
+    for (end, at) in ends.iter_mut().zip(1_000_i64..) {
+        end.start.at = UnixMillis(at);
+    }
+    ends[1].start.ladder = Some("code".into());
+    ends[1].start.client = None;
+    ends[1].ttft_ms = None;
+    ends[2].outcome = RequestOutcome::Failed;
+    ends[2].answered_by = None;
+    ends[2].attempts[0].start.rung = "local".into();
+    ends[3].ttft_ms = Some(900);
+    ends[3].answered_by = Some("opus".into());
+    ends[3].attempts.push(attempt(4, 2, "opus", AttemptKind::Hedge));
+    for end in ends {
+        assert!(outcome(journal.end(end)));
+    }
+    let reader = journal.reader();
+    let all = RequestFilter::default;
+    let text = |text: &str| Some(text.to_owned());
+    let cases = [
+        (all(), vec![4, 3, 2, 1]),
+        (RequestFilter { ladder: text("code"), ..all() }, vec![2]),
+        (RequestFilter { client: text("web"), ..all() }, vec![4, 3, 1]),
+        (RequestFilter { tried: text("sol"), ..all() }, vec![4, 2, 1]),
+        (RequestFilter { tried: text("local"), ..all() }, vec![3]),
+        (RequestFilter { answered_by: text("sol"), ..all() }, vec![2, 1]),
+        (RequestFilter { outcome: Some(RequestOutcome::Failed), ..all() }, vec![3]),
+        (RequestFilter { kind: Some(AttemptKind::Hedge), ..all() }, vec![4]),
+        (RequestFilter { since: Some(UnixMillis(1_001)), ..all() }, vec![4, 3, 2]),
+        (RequestFilter { until: Some(UnixMillis(1_001)), ..all() }, vec![1]),
+        (RequestFilter { id: Some(id(3)), ..all() }, vec![3]),
+        (RequestFilter { min_ttft_ms: Some(900), ..all() }, vec![4]),
+        (RequestFilter { min_ttft_ms: Some(0), ..all() }, vec![4, 3, 1]),
+        (RequestFilter { limit: 2, ..all() }, vec![4, 3]),
+        (RequestFilter { limit: 0, ..all() }, vec![4]),
+        (RequestFilter { tried: text("sol"), answered_by: text("opus"), ..all() }, vec![4]),
+        (RequestFilter { ladder: text("' OR TRUE --"), ..all() }, vec![]),
+    ];
+    for (filter, expected) in cases {
+        assert_eq!(numbers(&reader, &filter), expected, "{filter:?}");
+    }
+    assert!(reader.request(id(5)).unwrap().is_none());
+}
+
+#[test]
+fn pages_neither_skip_nor_repeat() {
+    let bed = Bed::new();
+    let journal = bed.keeping_all();
+    let mut commits = Vec::new();
+    for number in 1..=100 {
+        let mut end = end(number);
+        // Several to a millisecond, and ids against the time now and then.
+        end.start.at = UnixMillis(1_000 + i64::try_from((number * 7 % 100) / 9).unwrap());
+        commits.push(journal.end(end));
+    }
+    assert!(commits.into_iter().all(outcome));
+    let reader = journal.reader();
+    for limit in [1, 3, 7, 50, 99, 100, 500] {
+        let rows = pages(&reader, &RequestFilter { limit, ..RequestFilter::default() });
+        let keys: Vec<_> = rows.iter().map(|row| (row.at, row.id)).collect();
+        assert_eq!(keys.len(), 100);
+        assert!(keys.is_sorted_by(|newer, older| newer > older), "by {limit}");
+    }
+    // New rows, and the loss of old ones, between two pages.
+    let mut filter = RequestFilter { limit: 40, ..RequestFilter::default() };
+    let first = reader.requests(&filter).unwrap();
+    assert!(outcome(journal.end(end(101))));
+    let last = first.items.last().unwrap().id.number();
+    bed.other().execute("DELETE FROM requests WHERE id = ?1", [last]).unwrap();
+    filter.cursor = first.next;
+    let rest = pages(&reader, &filter);
+    assert_eq!((rest.len(), rest.iter().any(|row| row.id == id(101))), (60, false));
+}
+
+#[test]
+fn a_wrong_cursor_says_so() {
+    let bed = Bed::new();
+    let journal = bed.ready();
+    for cursor in ["", "1", "1-", "-req_0000000000000", "x-req_0000000000000", "1-req_000", "\u{0}"]
+    {
+        let filter = RequestFilter { cursor: Some(cursor.to_owned()), ..RequestFilter::default() };
+        let error = journal.reader().requests(&filter).unwrap_err();
+        assert!(matches!(error, ReadError::Cursor(_)), "{cursor}: {error}");
+    }
+}
+
+/// The order by time comes from the index; without it a page would sort all rows.
+#[test]
+fn no_list_sorts_and_recovery_reads_no_table() {
+    let bed = Bed::new();
+    let _journal = bed.ready();
+    let conn = bed.other();
+    let plan = |sql: &str| {
+        let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let count = statement.parameter_count();
+        let values = rusqlite::params_from_iter(vec![1_i64; count]);
+        let rows = statement.query_map(values, |row| row.get::<_, String>(3)).unwrap();
+        rows.collect::<Result<Vec<_>, _>>().unwrap().join("\n")
+    };
+    let filter = RequestFilter::default();
+    let windowed = RequestFilter {
+        since: Some(UnixMillis(1)),
+        until: Some(UnixMillis(2)),
+        ladder: Some("chat".to_owned()),
+        tried: Some("sol".to_owned()),
+        cursor: Some("1-req_0000000000001".to_owned()),
+        ..filter.clone()
+    };
+    for filter in [filter, windowed] {
+        let plan = plan(&crate::journal::reader::query::list(&filter).unwrap().sql);
+        assert!(plan.contains("USING INDEX requests_at"), "{plan}");
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    }
+    for sql in [crate::journal::recover::REQUESTS, crate::journal::recover::ATTEMPTS] {
+        let plan = plan(sql);
+        assert!(plan.contains("_unfinished"), "{plan}");
+    }
+}
+
+fn any_end(number: u64) -> impl Strategy<Value = RequestEnd> {
+    let tries = proptest::collection::vec(
+        (
+            proptest::sample::select(AttemptOutcome::ALL),
+            proptest::sample::select(AttemptKind::ALL),
+            "[a-c]",
+            proptest::option::of(0..100_000_i64),
+        ),
+        0..4,
+    );
+    let passed =
+        proptest::collection::vec(("\\PC{0,8}", proptest::sample::select(PassedOver::ALL)), 0..3);
+    let rest =
+        (proptest::sample::select(RequestOutcome::ALL), 0..5_i64, proptest::option::of("[a-c]"));
+    (tries, passed, rest).prop_map(move |(tries, passed, (outcome, at, answered_by))| {
+        let mut last = end(number);
+        last.start.at = UnixMillis(at);
+        last.outcome = outcome;
+        last.answered_by = answered_by.map(Into::into);
+        last.hedged = tries.iter().any(|(_, kind, ..)| *kind == AttemptKind::Hedge);
+        last.passed_over = passed.into_iter().map(|(rung, why)| (rung.into(), why)).collect();
+        last.attempts = (1..)
+            .zip(tries)
+            .map(|(n, (outcome, kind, rung, cost))| AttemptEnd {
+                outcome,
+                cost: cost.map(NanoUsd).ok_or("no price"),
+                ..attempt(number, n, &rung, kind)
+            })
+            .collect();
+        last
+    })
+}
+
+fn any_ends() -> impl Strategy<Value = Vec<RequestEnd>> {
+    (1_u64..30).prop_flat_map(|count| (1..=count).map(any_end).collect::<Vec<_>>())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn list_and_detail_agree_with_what_was_written(ends in any_ends(), limit in 1_u32..10) {
+        let bed = Bed::new();
+        let journal = bed.keeping_all();
+        let commits: Vec<_> = ends.iter().map(|end| journal.end(end.clone())).collect();
+        prop_assert!(commits.into_iter().all(outcome));
+        let reader = journal.reader();
+        let written: BTreeMap<_, _> = ends.iter().map(|end| (end.start.id, end)).collect();
+        let rows = pages(&reader, &RequestFilter { limit, ..RequestFilter::default() });
+        prop_assert_eq!(rows.len(), written.len());
+        for row in &rows {
+            let (end, seen) = (written[&row.id], reader.request(row.id).unwrap().unwrap());
+            prop_assert_eq!(&seen.request, row);
+            prop_assert_eq!(row.outcome, Some(end.outcome));
+            prop_assert_eq!((row.attempts_made as usize, row.hedged), (end.attempts.len(), end.hedged));
+            prop_assert_eq!(seen.attempts.len(), end.attempts.len());
+            let sum = end.attempts.iter().map(|attempt| attempt.cost.ok()).sum::<Option<Sum>>();
+            prop_assert_eq!(row.cost_usd, sum.map(|Sum(nanos)| NanoUsd(nanos).usd()));
+            for (attempt, tried) in end.attempts.iter().zip(&seen.attempts) {
+                prop_assert_eq!((tried.n, &*tried.rung), (attempt.start.n, &*attempt.start.rung));
+                prop_assert_eq!((tried.kind, tried.outcome), (attempt.start.kind, Some(attempt.outcome)));
+            }
+            let passed: Vec<_> = seen.passed_over.iter().map(|p| (&*p.rung, p.reason)).collect();
+            prop_assert_eq!(passed, end.passed_over.iter().map(|(r, w)| (&**r, *w)).collect::<Vec<_>>());
+        }
+        for rung in ["a", "b", "c"] {
+            let filter = RequestFilter { tried: Some(rung.to_owned()), limit, ..RequestFilter::default() };
+            let tried = ends.iter().filter(|end| end.attempts.iter().any(|a| &*a.start.rung == rung));
+            prop_assert_eq!(pages(&reader, &filter).len(), tried.count());
+        }
+    }
+}
+
+/// Nano-dollars, summed.
+struct Sum(i64);
+
+impl std::iter::Sum<NanoUsd> for Sum {
+    fn sum<I: Iterator<Item = NanoUsd>>(costs: I) -> Self {
+        Self(costs.map(|cost| cost.0).sum())
+    }
+}

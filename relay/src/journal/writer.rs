@@ -1,0 +1,374 @@
+//! The thread that writes.
+//!
+//! It takes what is there, up to [`BATCH`] records, into one transaction, and
+//! lingers for nothing. A batch that cannot be written is kept and tried again;
+//! meanwhile the channel fills, and what finds it full is lost and counted.
+
+use super::JournalOptions;
+use super::file::FileId;
+use super::health::{State, Stop};
+use super::held::Held;
+use super::insert::insert;
+use super::open::{Link, OpenError, open};
+use super::prune::Pruner;
+use super::record::Entry;
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use shared::UnixMillis;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::Duration;
+
+/// Records per transaction. More would only make the first of them wait longer.
+const BATCH: usize = 512;
+/// Records taken in at a time; starts that are held do not count as batch.
+const TAKE: usize = 4 * BATCH;
+/// Between two tries to open the file.
+const REOPEN: Duration = Duration::from_secs(1);
+/// Between two tries to write a batch, where SQLite has not waited already.
+const RETRY: Duration = Duration::from_millis(250);
+/// The longest wait for a record.
+const IDLE: Duration = Duration::from_secs(1);
+/// Tries to write what is left when no handle is there to give up.
+const LAST_TRIES: u32 = 20;
+/// Records after which a quiet moment is used to fold the log into the file, so
+/// that a busy one need not.
+const FOLD: usize = 128;
+
+/// How long ago `since` was. A clock that jumped back has lost the answer: then
+/// it was long ago, so that nothing waits for hours.
+pub(super) fn elapsed(since: UnixMillis, now: UnixMillis) -> Duration {
+    u64::try_from(now.0.saturating_sub(since.0)).map_or(Duration::MAX, Duration::from_millis)
+}
+
+#[derive(Debug)]
+pub(super) struct Writer {
+    path: PathBuf,
+    state: Arc<State>,
+    receiver: Receiver<Box<Entry>>,
+    link: Option<Link>,
+    /// The file is not ours to write: records are lost at once instead of kept.
+    refused: bool,
+    /// When the file was last tried to open.
+    tried: Option<UnixMillis>,
+    /// Rows unfinished since before this are of an earlier life. Everything, until
+    /// the first opening: only then may rows of this life be among them.
+    recover_before: UnixMillis,
+    started: UnixMillis,
+    batch: Vec<Entry>,
+    held: Held,
+    pruner: Pruner,
+    /// Records committed since the log was last folded into the file.
+    unfolded: usize,
+    /// All handles are gone.
+    hung_up: bool,
+    last_tries: u32,
+    /// Something was lost while stopping.
+    lossy_end: bool,
+}
+
+impl Writer {
+    pub fn new(options: JournalOptions, state: Arc<State>, receiver: Receiver<Box<Entry>>) -> Self {
+        let started = state.now();
+        Self {
+            path: options.path,
+            state,
+            receiver,
+            link: None,
+            refused: false,
+            tried: None,
+            recover_before: UnixMillis(i64::MAX),
+            started,
+            batch: Vec::with_capacity(BATCH),
+            held: Held::default(),
+            pruner: Pruner::new(options.retain, options.max_size),
+            unfolded: 0,
+            hung_up: false,
+            last_tries: LAST_TRIES,
+            lossy_end: false,
+        }
+    }
+
+    /// Until it is told to stop, or nobody is left to tell it anything.
+    pub fn run(mut self) {
+        let _alarm = Alarm(Arc::clone(&self.state));
+        self.connect();
+        while !self.state.gives_up() {
+            self.collect();
+            let is_idle = self.batch.is_empty();
+            if !is_idle {
+                self.write();
+            } else if self.is_stopping() && self.held.is_empty() {
+                break;
+            }
+            self.maintain(is_idle);
+        }
+        let given_up = self.state.gives_up();
+        self.abandon();
+        if !given_up && !self.lossy_end {
+            self.state.set_flushed();
+        }
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.hung_up || self.state.is_stopping()
+    }
+
+    /// How long to wait for a record before something else is to be done.
+    fn patience(&self) -> Duration {
+        if !self.batch.is_empty() || self.is_stopping() {
+            return Duration::ZERO;
+        }
+        let now = self.state.now();
+        let chore = match (&self.link, self.tried) {
+            (Some(_), _) => self.pruner.wait(now, true),
+            (None, Some(tried)) => REOPEN.saturating_sub(elapsed(tried, now)),
+            (None, None) => Duration::ZERO,
+        };
+        IDLE.min(chore).min(self.held.wait(now).unwrap_or(IDLE))
+    }
+
+    /// Fills the batch with what is there; waits only if there is nothing to do.
+    fn collect(&mut self) {
+        let mut wait = self.patience();
+        for _ in 0..TAKE {
+            if self.batch.len() >= BATCH {
+                break;
+            }
+            let received = match std::mem::take(&mut wait) {
+                Duration::ZERO => self.receiver.try_recv(),
+                wait => self.receiver.recv_timeout(wait).map_err(|error| match error {
+                    RecvTimeoutError::Timeout => TryRecvError::Empty,
+                    RecvTimeoutError::Disconnected => TryRecvError::Disconnected,
+                }),
+            };
+            match received {
+                Ok(entry) => {
+                    self.state.dequeue_one();
+                    self.batch.extend(self.held.take_in(entry).map(|entry| *entry));
+                }
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => {
+                    self.hung_up = true;
+                    break;
+                }
+            }
+        }
+        let (now, all) = (self.state.now(), self.is_stopping());
+        while self.batch.len() < BATCH {
+            let Some(entry) = self.held.release(now, all) else { break };
+            self.batch.push(*entry);
+        }
+        self.state.hold(self.batch.len(), self.batch.iter().map(|entry| entry.at).min());
+    }
+
+    /// Makes sure of an open file, and of the right one.
+    fn connect(&mut self) -> bool {
+        if let Some(link) = &self.link {
+            if FileId::of(&self.path).is_ok_and(|file| file == link.file) {
+                return true;
+            }
+            tracing::warn!("the journal's file was deleted or replaced");
+            self.link = None;
+            self.tried = None;
+        }
+        let now = self.state.now();
+        let too_soon = self.tried.is_some_and(|tried| elapsed(tried, now) < REOPEN);
+        if too_soon && !self.is_stopping() {
+            return false;
+        }
+        self.tried = Some(now);
+        self.refused = false;
+        match open(&self.path, self.recover_before) {
+            Ok(link) => {
+                self.link = Some(link);
+                self.recover_before = self.started;
+                // With a batch in hand its commit has the last word.
+                if self.batch.is_empty() {
+                    self.state.recover();
+                }
+                return true;
+            }
+            Err(OpenError::Failed(error)) => self.state.fail(error),
+            Err(OpenError::Refused(error)) => {
+                self.refused = true;
+                self.state.fail(error);
+            }
+        }
+        false
+    }
+
+    fn write(&mut self) {
+        if !self.connect() {
+            if self.refused {
+                self.lose_batch();
+            } else {
+                self.pause(RETRY);
+            }
+            return;
+        }
+        let Some(link) = &mut self.link else { return };
+        #[cfg(test)]
+        limit_pages(&link.conn, &self.state);
+        let written = match write_batch(&mut link.conn, &self.batch) {
+            Err(error) if is_poison(&error) => write_one_by_one(&mut link.conn, &self.batch),
+            written => written.map(|()| Vec::new()),
+        };
+        match written {
+            Ok(refused) => self.committed(&refused),
+            Err(error) => self.failed(&error),
+        }
+    }
+
+    /// The batch is safe, but for those records (by index) that SQLite would not take.
+    fn committed(&mut self, refused: &[usize]) {
+        #[cfg(test)]
+        if let Some(link) = &self.link {
+            let changes = link.conn.total_changes();
+            self.state.changes.store(changes, std::sync::atomic::Ordering::Relaxed);
+        }
+        self.state.succeed();
+        self.state.hold(0, None);
+        self.unfolded = self.unfolded.saturating_add(self.batch.len());
+        for (index, entry) in self.batch.drain(..).enumerate() {
+            let is_refused = refused.contains(&index);
+            if is_refused {
+                self.state.lose(u64::from(entry.counts()));
+            }
+            entry.resolve(!is_refused);
+        }
+    }
+
+    fn failed(&mut self, error: &rusqlite::Error) {
+        self.state.fail(error.to_string());
+        match error.sqlite_error_code() {
+            // SQLite has waited for the lock already.
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => self.pause(Duration::ZERO),
+            Some(ErrorCode::DiskFull) => self.pause(RETRY),
+            // Whatever else it is, a fresh connection is the best cure there is.
+            _ => {
+                self.link = None;
+                self.pause(RETRY);
+            }
+        }
+    }
+
+    /// Sleeps, unless `close` has something to say.
+    fn pause(&mut self, time: Duration) {
+        if self.hung_up {
+            self.last_tries = self.last_tries.saturating_sub(1);
+            if self.last_tries == 0 {
+                self.state.stop(Stop::GiveUp);
+            }
+        }
+        std::thread::park_timeout(time);
+    }
+
+    /// What is done between records: reopening, pruning, folding.
+    fn maintain(&mut self, is_idle: bool) {
+        let now = self.state.now();
+        if self.is_stopping() || !self.pruner.wait(now, is_idle).is_zero() {
+            return;
+        }
+        // A batch in hand has failed just now; there is no use in trying more.
+        if !self.batch.is_empty() || !self.connect() {
+            return;
+        }
+        let Some(link) = &mut self.link else { return };
+        let mut done = self.pruner.step(&mut link.conn, now);
+        if is_idle && done.is_ok() && self.unfolded >= FOLD {
+            self.unfolded = 0;
+            done = fold(&link.conn);
+        }
+        if let Err(error) = done {
+            self.failed(&error);
+        }
+    }
+
+    fn lose_batch(&mut self) {
+        self.lossy_end |= self.is_stopping();
+        self.state.lose(self.batch.iter().map(|entry| u64::from(entry.counts())).sum());
+        self.state.hold(0, None);
+        for entry in self.batch.drain(..) {
+            entry.resolve(false);
+        }
+    }
+
+    /// Whoever still waits is told that it was in vain.
+    fn abandon(&mut self) {
+        while let Ok(entry) = self.receiver.try_recv() {
+            self.state.dequeue_one();
+            self.batch.push(*entry);
+        }
+        if !self.batch.is_empty() {
+            self.lose_batch();
+        }
+    }
+}
+
+/// Says so if the writer ends by a panic, of which nobody else would know.
+#[derive(Debug)]
+struct Alarm(Arc<State>);
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.fail("the writer failed; nothing is written until a restart".to_owned());
+        }
+    }
+}
+
+fn write_batch(conn: &mut Connection, batch: &[Entry]) -> rusqlite::Result<()> {
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for entry in batch {
+        insert(&tx, &entry.record)?;
+    }
+    tx.commit()
+}
+
+/// Leaves out the records that would keep all others waiting for ever; returns
+/// their indices.
+fn write_one_by_one(conn: &mut Connection, batch: &[Entry]) -> rusqlite::Result<Vec<usize>> {
+    let mut refused = Vec::new();
+    let mut tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for (index, entry) in batch.iter().enumerate() {
+        let point = tx.savepoint()?;
+        match insert(&point, &entry.record) {
+            Ok(()) => point.commit()?,
+            Err(error) if is_poison(&error) => {
+                tracing::error!(%error, "a record cannot be journaled");
+                drop(point);
+                refused.push(index);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    tx.commit()?;
+    Ok(refused)
+}
+
+/// Whether it is the record that is wrong, not the disk: trying again is no use.
+fn is_poison(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        None | Some(
+            ErrorCode::ConstraintViolation
+                | ErrorCode::TypeMismatch
+                | ErrorCode::TooBig
+                | ErrorCode::ParameterOutOfRange
+        )
+    )
+}
+
+/// Moves what readers do not hold from the log into the file; waits for nobody.
+fn fold(conn: &Connection) -> rusqlite::Result<()> {
+    conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+}
+
+/// How tests fill the disk.
+#[cfg(test)]
+fn limit_pages(conn: &Connection, state: &State) {
+    let pages = state.page_limit.load(std::sync::atomic::Ordering::Relaxed);
+    let _pages: Result<i64, _> =
+        conn.pragma_update_and_check(None, "max_page_count", pages, |row| row.get(0));
+}

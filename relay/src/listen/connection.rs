@@ -1,0 +1,143 @@
+//! One client connection: HTTP/1.1 over a socket that is watched for a client
+//! that does not read.
+//!
+//! Hyper notices a client that closes, also while an answer is awaited or
+//! idle, and drops the request's future or body; with it go the upstream calls.
+//! A client that neither closes nor reads would hold them for ever: a write
+//! that makes no progress for too long ends the connection.
+
+use crate::drive::{Drain, Peer, Relay};
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::Sleep;
+
+/// A connection that sends no request for this long is closed.
+const HEADER_TIME: Duration = Duration::from_secs(60);
+/// Request heads, and what a stream may hold for a slow client, are bounded by this.
+const BUFFER: usize = 64 * 1024;
+
+/// A listener's limits.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Connections at the same time.
+    pub connections: usize,
+    /// The longest time without progress in writing to a client.
+    pub write_timeout: Duration,
+}
+
+/// Serves one connection until it closes, or until it is idle and the relay drains.
+pub(super) async fn serve(socket: TcpStream, router: Router, relay: Arc<Relay>, limits: Limits) {
+    // Small writes must not wait for the client's acknowledgement of the one before.
+    if let Err(error) = socket.set_nodelay(true) {
+        tracing::debug!(%error, "TCP_NODELAY was refused");
+    }
+    let peer = Arc::new(Peer::default());
+    let io = Watched::new(socket, Arc::clone(&peer), limits.write_timeout);
+    let service = tower::util::MapRequest::new(router, move |mut request: http::Request<_>| {
+        request.extensions_mut().insert(Arc::clone(&peer));
+        request
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIME)
+        .max_buf_size(BUFFER)
+        .serve_connection(TokioIo::new(io), TowerToHyperService::new(service));
+    tokio::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = relay.until(Drain::Draining) => {
+            connection.as_mut().graceful_shutdown();
+            connection.as_mut().await
+        }
+    };
+    if let Err(error) = ended {
+        // Clients leave in many ways; each is in the journal if a request ran.
+        tracing::debug!(%error, "connection ended");
+    }
+}
+
+/// A socket whose stuck writes run into a time limit.
+struct Watched {
+    socket: TcpStream,
+    peer: Arc<Peer>,
+    limit: Duration,
+    /// Runs while a write is stuck.
+    stuck: Option<Pin<Box<Sleep>>>,
+}
+
+impl Watched {
+    fn new(socket: TcpStream, peer: Arc<Peer>, limit: Duration) -> Self {
+        Self { socket, peer, limit, stuck: None }
+    }
+
+    fn watch<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        progress: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if progress.is_ready() {
+            self.stuck = None;
+            return progress;
+        }
+        let limit = self.limit;
+        let stuck = self.stuck.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
+        match stuck.as_mut().poll(cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(()) => {
+                self.peer.set_stalled();
+                Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+            }
+        }
+    }
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let progress = Pin::new(&mut self.socket).poll_write(cx, buf);
+        self.watch(cx, progress)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let progress = Pin::new(&mut self.socket).poll_write_vectored(cx, bufs);
+        self.watch(cx, progress)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.socket.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,37 @@
+//! A simulated OpenAI-chat provider that misbehaves on cue.
+//!
+//! A relay is judged by what it does on the day a provider goes bad, and real
+//! providers cannot be asked to. This one can: it streams at a set pace, and a
+//! standing fault, or one named by a single request, makes it late, silent,
+//! broken or rude. The demo and the tests stand on it, so it keeps to the wire
+//! format a real provider speaks and writes down what it saw of its callers.
+//!
+//! It is a stand-alone program inside the program: nothing here knows the
+//! relay, so that the relay cannot be tested against its own ideas.
+
+mod answer;
+mod chat;
+mod control;
+mod fault;
+mod log;
+mod options;
+mod pace;
+mod play;
+mod record;
+mod refusal;
+mod request;
+mod routes;
+mod script;
+mod server;
+mod spec;
+mod state;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+pub use fault::{BadFault, Fault, FaultSpec};
+pub use log::Report;
+pub use options::{MockArgs, MockOptions};
+pub use record::{Disconnect, Record, Timings};
+pub use server::{Mock, serve};

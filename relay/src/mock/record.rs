@@ -1,0 +1,92 @@
+//! What the mock writes down about one request.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::fault::Fault;
+
+/// One chat request, as it came and as it ended.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Record {
+    /// Number of the request since the mock started, from 1.
+    pub id: u64,
+    /// When it came, in milliseconds since the mock started.
+    pub at_ms: u64,
+    /// The model it asked for.
+    pub model: Option<String>,
+    /// Whether it asked for a stream.
+    pub stream: bool,
+    /// Its headers, secrets replaced by a tag that is the same for the same secret.
+    pub headers: Map<String, Value>,
+    /// The top-level keys of its body, in their order.
+    pub keys: Vec<String>,
+    /// Its `stream_options`, as they came.
+    pub stream_options: Option<Value>,
+    /// The fault that struck it.
+    pub fault: Option<Fault>,
+    /// The status it was answered with.
+    pub status: Option<u16>,
+    /// When what happened to it.
+    pub timings: Timings,
+    /// Events sent, `[DONE]` included, comments not.
+    pub events: u64,
+    /// Tokens among them.
+    pub tokens: u64,
+    /// `done`, `client_gone after 3 events`, `cut after 3 events`, `status 429` and
+    /// so on; absent while the answer is open.
+    pub ended: Option<String>,
+}
+
+/// Milliseconds since a request came.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[non_exhaustive]
+pub struct Timings {
+    /// Until the response head.
+    pub head_ms: Option<u64>,
+    /// Until the first token.
+    pub first_token_ms: Option<u64>,
+    /// Until the end, whatever it was.
+    pub end_ms: Option<u64>,
+}
+
+/// A client that went away before its answer was whole.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[non_exhaustive]
+pub struct Disconnect {
+    /// The request's number.
+    pub request: u64,
+    /// Events it had been sent.
+    pub events: u64,
+    /// Milliseconds from the request to its going.
+    pub after_ms: u64,
+}
+
+/// How an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// All of it was sent.
+    Done,
+    /// The client went first.
+    ClientGone,
+    /// The mock broke it off, in the way the word says.
+    Broken(&'static str),
+    /// It was something else than an answer.
+    Instead(u16),
+}
+
+impl Ended {
+    /// In words.
+    pub(super) fn words(self, events: u64) -> String {
+        let after = |what| match events {
+            1 => format!("{what} after 1 event"),
+            n => format!("{what} after {n} events"),
+        };
+        match self {
+            Self::Done => "done".into(),
+            Self::ClientGone => after("client_gone"),
+            Self::Broken(how) => after(how),
+            Self::Instead(status) => format!("status {status}"),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What will happen on one request, written out before it begins.
+//!
+//! Faults live here and nowhere else: each is another order of the same few
+//! steps, so that it can be read, and so that playing knows of none of them.
+
+mod stream;
+mod whole;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use super::answer::Answer;
+use super::fault::Fault;
+use super::options::MockOptions;
+use super::record::Ended;
+use super::refusal::Refusal;
+use super::request::ChatRequest;
+use super::wire::Wire;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Script {
+    /// When the head comes; without it none ever does.
+    pub(super) head_after: Option<Duration>,
+    /// The head's status.
+    pub(super) status: u16,
+    /// The head's content type.
+    pub(super) content_type: &'static str,
+    /// The head's `Retry-After`.
+    pub(super) retry_after: Option<String>,
+    /// The body.
+    pub(super) steps: VecDeque<Step>,
+    /// The body goes out byte by byte, this far apart.
+    pub(super) drip: Option<Duration>,
+    /// How it has ended when the last step was made.
+    pub(super) ended: Ended,
+}
+
+/// One step of a body.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// Nothing, for so long.
+    Wait(Duration),
+    /// Bytes, and what they are.
+    Send(Bytes, Sent),
+    /// Nothing, for ever.
+    Silence,
+    /// These bytes, for ever, so far apart.
+    Repeat(&'static [u8], Duration),
+    /// The connection dies.
+    Break,
+}
+
+/// What was sent, for the count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// A token's chunk.
+    Token,
+    /// Another event.
+    Event,
+    /// The last event: whatever comes now, the answer was whole.
+    Last,
+    /// No event.
+    Bytes,
+}
+
+const STREAM: &str = "text/event-stream; charset=utf-8";
+const JSON: &str = "application/json";
+const PAGE: &str = "<!DOCTYPE html>\n<html><head><title>Welcome</title></head>\n<body><h1>It \
+                    works!</h1><p>Please sign in to the network.</p></body></html>\n";
+
+impl Script {
+    /// The script for a request that is struck by this fault, or by none.
+    pub(super) fn of(request: &ChatRequest, fault: Option<&Fault>, options: &MockOptions) -> Self {
+        match fault {
+            Some(Fault::Hang {}) => {
+                let never = Self::new("", VecDeque::new());
+                Self { head_after: None, ..never }
+            }
+            Some(Fault::Html {}) => {
+                Self::page("text/html; charset=utf-8", PAGE.into(), Ended::Broken("html"))
+            }
+            Some(Fault::ContextExceeded {}) => Self::refusal(&Refusal::context_exceeded()),
+            Some(Fault::NoStreamOptions {}) => Self::refusal(&Refusal::no_stream_options()),
+            Some(Fault::Status { status, retry_after, body }) => {
+                Self::of_status(*status, retry_after.clone(), body.as_ref())
+            }
+            _ if request.stream => stream::script(request, fault, options),
+            _ => whole::script(request, fault, options),
+        }
+    }
+
+    /// The script that only says no.
+    pub(super) fn refusal(refusal: &Refusal) -> Self {
+        let ended = Ended::Instead(refusal.status);
+        let page = Self::page(JSON, refusal.body.to_string(), ended);
+        Self { status: refusal.status, ..page }
+    }
+
+    fn of_status(status: u16, retry_after: Option<String>, body: Option<&Value>) -> Self {
+        let page = match body {
+            None => Self::refusal(&Refusal::of_status(status)),
+            Some(Value::String(text)) => {
+                Self::page("text/plain; charset=utf-8", text.clone(), Ended::Instead(status))
+            }
+            Some(json) => Self::page(JSON, json.to_string(), Ended::Instead(status)),
+        };
+        Self { status, retry_after, ..page }
+    }
+
+    fn page(content_type: &'static str, body: String, ended: Ended) -> Self {
+        let steps = [Step::Send(body.into(), Sent::Bytes)].into();
+        Self { ended, ..Self::new(content_type, steps) }
+    }
+
+    fn new(content_type: &'static str, steps: VecDeque<Step>) -> Self {
+        Self {
+            head_after: Some(Duration::ZERO),
+            status: 200,
+            content_type,
+            retry_after: None,
+            steps,
+            drip: None,
+            ended: Ended::Done,
+        }
+    }
+}
+
+/// The word for an answer that is broken off, or ends otherwise than it should.
+fn ending(fault: Option<&Fault>) -> Ended {
+    match fault {
+        Some(Fault::Cut { .. }) => Ended::Broken("cut"),
+        Some(Fault::EndEarly { .. }) => Ended::Broken("end_early"),
+        Some(Fault::ErrorFrame { .. }) => Ended::Broken("error_frame"),
+        _ => Ended::Done,
+    }
+}
+
+/// When the head comes to a request whose answer begins after `usual`.
+fn head_after(fault: Option<&Fault>, usual: Duration) -> Duration {
+    match fault {
+        Some(Fault::SlowFirstToken { .. } | Fault::Pings { .. }) => Duration::ZERO,
+        Some(Fault::DelayHead { ms }) => Duration::from_millis(*ms),
+        _ => usual,
+    }
+}
+
+fn drip(fault: Option<&Fault>) -> Option<Duration> {
+    match fault {
+        Some(Fault::Drip { ms }) => Some(Duration::from_millis(*ms)),
+        _ => None,
+    }
+}
+
+fn answer_to(request: &ChatRequest, fault: Option<&Fault>, options: &MockOptions) -> Answer {
+    match fault {
+        Some(Fault::Refuse {}) => Answer::refusal(),
+        Some(Fault::EmptyStream { .. }) => Answer::empty(),
+        _ => Answer::to(request, options),
+    }
+}
+
+fn wire(request: &ChatRequest, options: &MockOptions) -> Wire {
+    let usage = request.include_usage();
+    Wire::new(&request.model, options.created(), usage, request.prompt_tokens)
+}

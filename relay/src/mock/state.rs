@@ -1,0 +1,191 @@
+//! What all connections of one mock share: its options, its fault, its log.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::fault::{Fault, FaultSpec};
+use super::log::{Log, Report};
+use super::options::MockOptions;
+use super::pace::Pace;
+use super::record::{Ended, Record};
+use super::request::ChatRequest;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// What the mock was told at its start.
+    pub(super) options: MockOptions,
+    began: Pace,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    fault: Option<FaultSpec>,
+    /// How often a request's own fault has struck, by its JSON.
+    struck: HashMap<String, u32>,
+    log: Log,
+}
+
+impl Inner {
+    fn strike_standing(&mut self) -> Option<Fault> {
+        let spec = self.fault.as_mut()?;
+        let fault = spec.fault.clone();
+        spec.times = spec.times.map(|left| left.saturating_sub(1));
+        if spec.times == Some(0) {
+            self.fault = None;
+        }
+        Some(fault)
+    }
+
+    fn strike_own(&mut self, spec: &FaultSpec) -> Option<Fault> {
+        if let Some(times) = spec.times {
+            if self.struck.len() >= MANY_FAULTS {
+                self.struck.clear();
+            }
+            let key = serde_json::to_string(spec).unwrap_or_default();
+            let struck = self.struck.entry(key).or_default();
+            if *struck >= times {
+                return None;
+            }
+            *struck += 1;
+        }
+        Some(spec.fault.clone())
+    }
+}
+
+impl Shared {
+    /// A mock that has seen nothing yet.
+    pub(super) fn new(options: MockOptions) -> Arc<Self> {
+        let fault = standing(options.fault.clone());
+        let inner = Inner { fault, struck: HashMap::new(), log: Log::default() };
+        Arc::new(Self { options, began: Pace::start(), inner: Mutex::new(inner) })
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Switches the standing fault.
+    pub(super) fn set_fault(&self, fault: Option<FaultSpec>) {
+        self.inner().fault = standing(fault);
+    }
+
+    /// The fault that strikes this request, and one off its count. The request's
+    /// own goes before the standing one, also when it means none or has worn off.
+    pub(super) fn strike(&self, request: &ChatRequest, own: Option<&FaultSpec>) -> Option<Fault> {
+        let mut inner = self.inner();
+        let fault = match own.filter(|spec| self.is_meant(spec)) {
+            Some(spec) if hits(spec, request) => inner.strike_own(spec),
+            Some(_) => None,
+            None => {
+                let spec = inner.fault.as_ref()?;
+                let hit = self.is_meant(spec) && hits(spec, request);
+                if hit { inner.strike_standing() } else { None }
+            }
+        };
+        fault.filter(|fault| *fault != Fault::None {})
+    }
+
+    fn is_meant(&self, spec: &FaultSpec) -> bool {
+        spec.at.as_ref().is_none_or(|at| *at == self.options.name)
+    }
+
+    /// Takes a request in.
+    pub(super) fn admit(self: &Arc<Self>, mut record: Record, pace: Pace) -> Ticket {
+        record.at_ms = self.began.elapsed_ms();
+        let id = self.inner().log.admit(record);
+        let ended = Ended::ClientGone;
+        Ticket { shared: Arc::clone(self), id, pace, events: 0, ended }
+    }
+
+    /// Forgets all it has seen, and the standing fault.
+    pub(super) fn reset(&self) {
+        let mut inner = self.inner();
+        inner.fault = None;
+        inner.struck.clear();
+        inner.log.reset();
+    }
+
+    /// What it says about itself.
+    pub(super) fn report(&self) -> Report {
+        let inner = self.inner();
+        inner.log.report(&self.options.name, inner.fault.as_ref())
+    }
+
+    /// The requests it remembers, oldest first.
+    pub(super) fn records(&self) -> Vec<Record> {
+        self.inner().log.records()
+    }
+}
+
+fn hits(spec: &FaultSpec, request: &ChatRequest) -> bool {
+    (spec.fault != Fault::NoStreamOptions {} || request.stream_options.is_some())
+        && spec.share.is_none_or(|share| fastrand::f64() < share)
+}
+
+/// Room for requests' own faults with a count; a test run has a handful.
+const MANY_FAULTS: usize = 10_000;
+
+fn standing(fault: Option<FaultSpec>) -> Option<FaultSpec> {
+    fault.filter(|spec| spec.fault != Fault::None {} && spec.times != Some(0))
+}
+
+/// One request's line in the log. Whoever drops it ends the request: dropped
+/// before anybody said how it ended, the client has gone.
+#[derive(Debug)]
+pub(super) struct Ticket {
+    shared: Arc<Shared>,
+    id: u64,
+    /// The request's schedule.
+    pub(super) pace: Pace,
+    events: u64,
+    ended: Ended,
+}
+
+impl Ticket {
+    fn note(&self, change: impl FnOnce(&mut Record)) {
+        if let Some(record) = self.shared.inner().log.record(self.id) {
+            change(record);
+        }
+    }
+
+    /// A fault strikes it.
+    pub(super) fn struck(&self, fault: &Fault) {
+        self.note(|record| record.fault = Some(fault.clone()));
+    }
+
+    /// The head goes out.
+    pub(super) fn head(&self, status: u16) {
+        let ms = self.pace.elapsed_ms();
+        self.note(|record| {
+            record.status = Some(status);
+            record.timings.head_ms = Some(ms);
+        });
+    }
+
+    /// An event goes out, which may be a token.
+    pub(super) fn event(&mut self, token: bool) {
+        self.events += 1;
+        let (events, ms) = (self.events, self.pace.elapsed_ms());
+        self.note(|record| {
+            record.events = events;
+            if token {
+                record.tokens += 1;
+                record.timings.first_token_ms.get_or_insert(ms);
+            }
+        });
+    }
+
+    /// From here on it has ended like this, whoever closes the connection.
+    pub(super) fn ended(&mut self, ended: Ended) {
+        self.ended = ended;
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let after_ms = self.pace.elapsed_ms();
+        self.shared.inner().log.close(self.id, self.ended, self.events, after_ms);
+    }
+}

@@ -1,0 +1,159 @@
+//! An HTTP client of a few lines, which sees what a real one hides: where
+//! chunks begin, and whether a body came to its proper end.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::super::pace::Pace;
+
+/// How a body ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// With its last chunk.
+    Proper,
+    /// Without.
+    Cut,
+    /// Not yet, when we stopped looking.
+    Open,
+}
+
+/// A response as it came.
+#[derive(Debug)]
+pub(super) struct Reply {
+    /// Empty if none came.
+    pub(super) head: String,
+    /// The chunks and when they came, in milliseconds since the request.
+    pub(super) chunks: Vec<(u64, Vec<u8>)>,
+    pub(super) end: End,
+}
+
+impl Reply {
+    pub(super) fn status(&self) -> u16 {
+        self.head.split(' ').nth(1).unwrap().parse().unwrap()
+    }
+
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.filter(|(key, _)| *key == name).map(|(_, value)| value).next()
+    }
+
+    pub(super) fn body(&self) -> String {
+        let bytes = self.chunks.iter().flat_map(|(_, chunk)| chunk.clone()).collect();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_str(&self.body()).unwrap()
+    }
+
+    /// The data of all events.
+    pub(super) fn data(&self) -> Vec<String> {
+        let body = self.body();
+        let events = body.split("\n\n").filter_map(|event| event.strip_prefix("data: "));
+        events.map(Into::into).collect()
+    }
+
+    /// The same as JSON, without what is none.
+    pub(super) fn events(&self) -> Vec<Value> {
+        self.data().iter().filter_map(|data| serde_json::from_str(data).ok()).collect()
+    }
+
+    /// The tokens of text.
+    pub(super) fn tokens(&self) -> Vec<String> {
+        let tokens = self.events().into_iter().filter_map(|event| {
+            let token = event["choices"][0]["delta"]["content"].as_str()?.to_owned();
+            (!token.is_empty()).then_some(token)
+        });
+        tokens.collect()
+    }
+
+    /// The reason it ended with.
+    pub(super) fn finish(&self) -> Option<String> {
+        let events = self.events();
+        let mut reasons =
+            events.iter().filter_map(|event| event["choices"][0]["finish_reason"].as_str());
+        reasons.next().map(Into::into)
+    }
+}
+
+/// Asks, and looks at the answer until it ends, for a second and a half at most.
+pub(super) async fn ask(addr: SocketAddr, body: &Value) -> Reply {
+    watch(addr, body, Duration::from_millis(1500)).await
+}
+
+/// Asks, and looks at the answer for so long; then the connection is dropped.
+pub(super) async fn watch(addr: SocketAddr, body: &Value, time: Duration) -> Reply {
+    let extra = "authorization: Bearer sk-secret\r\n";
+    send(addr, "POST /v1/chat/completions", extra, &body.to_string(), time).await
+}
+
+/// Sends any request.
+pub(super) async fn call(addr: SocketAddr, line: &str, body: &str) -> Reply {
+    send(addr, line, "", body, Duration::from_secs(2)).await
+}
+
+async fn send(addr: SocketAddr, line: &str, extra: &str, body: &str, time: Duration) -> Reply {
+    let pace = Pace::start();
+    let mut socket = TcpStream::connect(addr).await.unwrap();
+    let length = body.len();
+    let request =
+        format!("{line} HTTP/1.1\r\nhost: mock\r\n{extra}content-length: {length}\r\n\r\n{body}");
+    socket.write_all(request.as_bytes()).await.unwrap();
+    let mut reply = Reply { head: String::new(), chunks: Vec::new(), end: End::Open };
+    let _ = timeout(time, reply.read(&mut socket, pace)).await;
+    reply
+}
+
+impl Reply {
+    async fn read(&mut self, socket: &mut TcpStream, pace: Pace) {
+        let mut raw = Vec::new();
+        loop {
+            let end = self.take(&mut raw, pace);
+            if end != End::Open {
+                self.end = end;
+                return;
+            }
+            if socket.read_buf(&mut raw).await.unwrap_or(0) == 0 {
+                self.end = End::Cut;
+                return;
+            }
+        }
+    }
+
+    /// Takes whole parts off what was read.
+    fn take(&mut self, raw: &mut Vec<u8>, pace: Pace) -> End {
+        if self.head.is_empty() {
+            let Some(end) = raw.windows(4).position(|four| four == b"\r\n\r\n") else {
+                return End::Open;
+            };
+            let head: Vec<u8> = raw.drain(..end + 4).collect();
+            self.head = String::from_utf8(head).unwrap();
+        }
+        if let Some(length) = self.header("content-length") {
+            if raw.len() < length.parse().unwrap() {
+                return End::Open;
+            }
+            self.chunks.push((pace.elapsed_ms(), std::mem::take(raw)));
+            return End::Proper;
+        }
+        while let Some(line) = raw.windows(2).position(|two| two == b"\r\n") {
+            let size = std::str::from_utf8(&raw[..line]).unwrap();
+            let size = usize::from_str_radix(size, 16).unwrap();
+            if raw.len() < line + 2 + size + 2 {
+                break;
+            }
+            let chunk = raw[line + 2..line + 2 + size].to_vec();
+            raw.drain(..line + 2 + size + 2);
+            if size == 0 {
+                return End::Proper;
+            }
+            self.chunks.push((pace.elapsed_ms(), chunk));
+        }
+        End::Open
+    }
+}

@@ -1,0 +1,48 @@
+//! The policy core: what to do next for one request, and nothing else.
+//!
+//! A pure state machine. It is given inputs and the time and returns actions;
+//! it reads no clock, touches no socket and no lock, and draws chance only
+//! from a generator that it was handed. So the rules of walking a ladder can
+//! be tested by tables, by random orders of events, and in virtual time.
+//!
+//! ```text
+//!            Start              first token (streaming)
+//!   planned ───────▶ walking ──────────────────────────▶ committed ──▶ ended
+//!                    │  ▲  │                                            ▲
+//!   failure, retry or│  │  │ proper end (non-streaming), exhausted,     │
+//!   next rung        └──┘  └────────────────────────────────────────────┘
+//! ```
+//!
+//! **The law of use**: one input, then all actions in their order, then sleep
+//! until [`Walk::next_deadline`] at the latest, then the next input. Time never
+//! goes back. Every started attempt is answered by exactly one
+//! [`Action::AttemptEnded`], every walk by exactly one of [`Action::Complete`],
+//! [`Action::Fail`] and [`Action::Abandon`], and nothing follows it.
+//!
+//! Where to look: [`walk`] is the walk, [`plan`] chooses candidates, [`outcome`]
+//! judges endings, [`table`] is the outcome table, [`exhausted`] ranks what the
+//! client is told, [`hold`] and [`board`] are what walks share.
+
+pub mod action;
+pub mod attempt;
+pub mod board;
+pub mod exhausted;
+pub mod hold;
+pub mod input;
+pub mod ladder;
+pub mod outcome;
+pub mod plan;
+pub mod table;
+pub mod time;
+pub mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use action::{Action, Failure, Told};
+pub use attempt::AttemptId;
+pub use board::Board;
+pub use input::{Answer, Break, Ending, Input, NoHead};
+pub use ladder::{Capabilities, LadderSpec, Need, OnEmpty, OnRefusal, RungIndex, RungSpec};
+pub use time::Time;
+pub use walk::Walk;

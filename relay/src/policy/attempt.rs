@@ -1,0 +1,75 @@
+//! One upstream call, as the walk sees it.
+
+use crate::policy::input::Answer;
+use crate::policy::ladder::RungIndex;
+use crate::policy::time::Time;
+use shared::{AttemptOutcome, Cause};
+use std::time::Duration;
+
+/// An attempt's number within its request, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AttemptId(pub u32);
+
+/// How an attempt ended, with all that goes with it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct End {
+    pub(crate) outcome: AttemptOutcome,
+    pub(crate) cause: Option<Cause>,
+    /// The wait that the provider asked for.
+    pub(crate) retry_after: Option<Duration>,
+    /// The clock that ran out.
+    pub(crate) clock: Option<Duration>,
+}
+
+impl From<AttemptOutcome> for End {
+    fn from(outcome: AttemptOutcome) -> Self {
+        Self { outcome, cause: None, retry_after: None, clock: None }
+    }
+}
+
+impl End {
+    pub(crate) fn cancelled(cause: Cause) -> Self {
+        Self { cause: Some(cause), ..AttemptOutcome::Cancelled.into() }
+    }
+}
+
+/// One upstream call's progress.
+#[derive(Debug, Clone)]
+pub(crate) struct Attempt {
+    pub(crate) id: AttemptId,
+    pub(crate) rung: RungIndex,
+    pub(crate) dialled: Time,
+    /// Sent without the relay's own fields.
+    pub(crate) plain: bool,
+    pub(crate) first_token: Option<Time>,
+    /// The last content, for the second clock; shifted while the client does not read.
+    pub(crate) last_heard: Time,
+    /// The finish reason's moment, and what the answer was by then.
+    pub(crate) finished: Option<(Time, Answer)>,
+    /// The first clock was found to gain nothing: there is nobody else to call.
+    pub(crate) ttft_waived: bool,
+    /// The provider's status, where it was not 200.
+    pub(crate) status: Option<u16>,
+    pub(crate) outcome: Option<AttemptOutcome>,
+}
+
+impl Attempt {
+    pub(crate) fn new(id: AttemptId, rung: RungIndex, dialled: Time, plain: bool) -> Self {
+        Self {
+            id,
+            rung,
+            dialled,
+            plain,
+            first_token: None,
+            last_heard: dialled,
+            finished: None,
+            ttft_waived: false,
+            status: None,
+            outcome: None,
+        }
+    }
+
+    pub(crate) const fn in_flight(&self) -> bool {
+        self.outcome.is_none()
+    }
+}

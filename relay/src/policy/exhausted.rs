@@ -1,0 +1,93 @@
+//! What the client is told when nothing answered: one error, ranked over all
+//! that was tried and passed over.
+
+use crate::policy::action::{Failure, Told};
+use crate::policy::attempt::Attempt;
+use crate::policy::board::Board;
+use crate::policy::plan::Plan;
+use crate::policy::table::{Rank, row};
+use crate::policy::time::Time;
+use shared::{AttemptOutcome, PassedOver, RequestOutcome};
+use std::time::Duration;
+
+/// The failure of a walk that has nobody left to call.
+pub(crate) fn failure(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failure {
+    let ranked = attempts
+        .iter()
+        .filter_map(|attempt| Some((row(attempt.outcome?).rank, attempt)))
+        .min_by_key(|(rank, _)| *rank);
+    match ranked {
+        None => nobody_called(plan, board, now),
+        Some((Rank::Terminal, attempt)) => terminal(attempt),
+        Some(_) => by_rank(attempts, plan, board, now),
+    }
+}
+
+fn terminal(attempt: &Attempt) -> Failure {
+    let outcome = attempt.outcome.unwrap_or(AttemptOutcome::BadRequest);
+    let ends = if outcome == AttemptOutcome::Refused {
+        RequestOutcome::Refused
+    } else {
+        RequestOutcome::Rejected
+    };
+    let status = match outcome {
+        AttemptOutcome::ContextExceeded => 400,
+        _ => attempt.status.filter(|status| (400..500).contains(status)).unwrap_or(400),
+    };
+    Failure { speaker: Some(attempt.id), ..told(Told::Rejected(outcome), status, ends) }
+}
+
+fn nobody_called(plan: &Plan, board: &Board, now: Time) -> Failure {
+    let incapable = |reason| {
+        matches!(reason, PassedOver::Capability | PassedOver::Context | PassedOver::MaxOutput)
+    };
+    let able = || plan.passed_over.iter().filter(|(_, reason)| !incapable(*reason));
+    if able().next().is_none() {
+        let reason = plan.passed_over.last().map_or(PassedOver::Capability, |(_, reason)| *reason);
+        let feature = plan.lacking;
+        return told(Told::NoRungAble { reason, feature }, 400, RequestOutcome::NoCandidate);
+    }
+    if able().all(|(_, reason)| *reason == PassedOver::Forced) {
+        return told(Told::AllForcedOpen, 503, RequestOutcome::NoCandidate);
+    }
+    let retry_after = soonest(plan, &[], board, now);
+    let (gist, status) = if able().all(|(_, reason)| *reason == PassedOver::Hold) {
+        (Told::RateLimited, 429)
+    } else {
+        (Told::Unavailable, 503)
+    };
+    Failure { retry_after, ..told(gist, status, RequestOutcome::NoCandidate) }
+}
+
+fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failure {
+    let ranks = || attempts.iter().filter_map(|attempt| Some(row(attempt.outcome?).rank));
+    let passed = |reason| plan.passed_over.iter().any(|(_, other)| *other == reason);
+    let held = passed(PassedOver::Hold);
+    let open = passed(PassedOver::Open) || passed(PassedOver::NoSlot);
+    let retry_after = soonest(plan, attempts, board, now);
+    let failed = RequestOutcome::Failed;
+    if ranks().all(|rank| rank == Rank::RateLimited) && !open {
+        Failure { retry_after, ..told(Told::RateLimited, 429, failed) }
+    } else if ranks().any(|rank| rank <= Rank::Unavailable) || held || open {
+        Failure { retry_after, ..told(Told::Unavailable, 503, failed) }
+    } else if ranks().any(|rank| rank == Rank::Timeout) {
+        told(Told::Timeout, 504, failed)
+    } else {
+        told(Told::BadGateway, 502, failed)
+    }
+}
+
+/// The soonest end of a hold on any rung that this request could use.
+fn soonest(plan: &Plan, attempts: &[Attempt], board: &Board, now: Time) -> Option<Duration> {
+    let passed = plan.passed_over.iter().filter(|(_, reason)| *reason == PassedOver::Hold);
+    passed
+        .map(|(rung, _)| *rung)
+        .chain(attempts.iter().map(|attempt| attempt.rung))
+        .filter_map(|rung| board.held_until(rung, now))
+        .min()
+        .map(|until| until.since(now))
+}
+
+pub(crate) const fn told(told: Told, status: u16, outcome: RequestOutcome) -> Failure {
+    Failure { told, status, retry_after: None, speaker: None, outcome, cause: None }
+}

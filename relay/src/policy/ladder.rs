@@ -1,0 +1,219 @@
+//! What the core knows of ladders, rungs and requests: needs and limits, no names.
+
+use std::time::Duration;
+
+/// The first clock where nobody set one.
+pub const DEFAULT_TTFT: Duration = Duration::from_secs(15);
+
+/// How long the relay waits, after a finish reason, for usage and terminator.
+pub const LINGER: Duration = Duration::from_secs(2);
+
+/// A rung's place in the config; the same on every ladder it stands on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RungIndex(pub usize);
+
+/// What a rung can do, or what a request needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Capabilities {
+    /// Tool calls.
+    pub tools: bool,
+    /// Several tool calls in one answer.
+    pub parallel_tools: bool,
+    /// Answers held to a JSON schema.
+    pub json_schema: bool,
+    /// Images in the prompt.
+    pub images: bool,
+    /// Audio in the prompt or the answer.
+    pub audio: bool,
+    /// Files in the prompt.
+    pub files: bool,
+}
+
+impl Capabilities {
+    /// Everything.
+    pub const ALL: Self = Self {
+        tools: true,
+        parallel_tools: true,
+        json_schema: true,
+        images: true,
+        audio: true,
+        files: true,
+    };
+
+    /// Each capability with its word in the config.
+    #[must_use]
+    pub const fn named(self) -> [(&'static str, bool); 6] {
+        [
+            ("tools", self.tools),
+            ("parallel_tools", self.parallel_tools),
+            ("json_schema", self.json_schema),
+            ("images", self.images),
+            ("audio", self.audio),
+            ("files", self.files),
+        ]
+    }
+
+    /// The first capability of `need` that is missing here.
+    #[must_use]
+    pub fn lacks(self, need: Self) -> Option<&'static str> {
+        self.named()
+            .into_iter()
+            .zip(need.named())
+            .find_map(|((word, has), (_, needs))| (needs && !has).then_some(word))
+    }
+
+    /// What either has.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self {
+            tools: self.tools | other.tools,
+            parallel_tools: self.parallel_tools | other.parallel_tools,
+            json_schema: self.json_schema | other.json_schema,
+            images: self.images | other.images,
+            audio: self.audio | other.audio,
+            files: self.files | other.files,
+        }
+    }
+}
+
+/// What to do with an answer that ended properly without content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnEmpty {
+    /// Ask the next rung.
+    #[default]
+    Next,
+    /// It is the answer.
+    End,
+}
+
+/// What to do with a refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnRefusal {
+    /// It is the answer.
+    #[default]
+    End,
+    /// Ask the next rung, holding the refusal back.
+    Next,
+}
+
+/// A rung, as far as the walk cares.
+#[derive(Debug, Clone)]
+pub struct RungSpec {
+    /// What it can do.
+    pub can: Capabilities,
+    /// Its context in tokens; `None`: large enough for anything.
+    pub context: Option<u64>,
+    /// The longest answer it gives, in tokens; `None`: any.
+    pub max_output: Option<u64>,
+    /// Its own first clock, which then counts as explicit.
+    pub ttft: Option<Duration>,
+    /// Its own second clock.
+    pub inter_token: Option<Duration>,
+    /// Whether signs of life without content feed the second clock.
+    pub pings_count: bool,
+    /// What an empty answer means here.
+    pub on_empty: OnEmpty,
+    /// What a refusal means here.
+    pub on_refusal: OnRefusal,
+    /// The hold after a 429 that names no time; doubles.
+    pub hold_base: Duration,
+    /// The longest hold that a provider is believed.
+    pub max_hold: Duration,
+}
+
+impl Default for RungSpec {
+    fn default() -> Self {
+        Self {
+            can: Capabilities::ALL,
+            context: None,
+            max_output: None,
+            ttft: None,
+            inter_token: None,
+            pings_count: false,
+            on_empty: OnEmpty::Next,
+            on_refusal: OnRefusal::End,
+            hold_base: Duration::from_secs(2),
+            max_hold: Duration::from_secs(15 * 60),
+        }
+    }
+}
+
+/// A ladder's order and policy.
+#[derive(Debug, Clone)]
+pub struct LadderSpec {
+    /// The rungs in their current order.
+    pub rungs: Vec<RungIndex>,
+    /// Whether somebody waits for the answer.
+    pub interactive: bool,
+    /// What every request on this ladder needs beside its own needs.
+    pub require: Capabilities,
+    /// The first clock, if the ladder sets one.
+    pub ttft: Option<Duration>,
+    /// The second clock.
+    pub inter_token: Duration,
+    /// The third clock.
+    pub total: Duration,
+    /// Calls of the same rung after its first; `None`: the defaults of the walk.
+    pub retries: Option<u32>,
+    /// No retry and no waiting at all.
+    pub fail_fast: bool,
+    /// The most attempts a walk makes; `None`: rungs + 1.
+    pub max_attempts: Option<u32>,
+    /// The longest wait for a hold; `None`: 2 s, or `total` when not interactive.
+    pub patience: Option<Duration>,
+    /// The operator says that requests here have no side effects.
+    pub side_effects_none: bool,
+    /// When the status goes out although no token has come.
+    pub early_headers: Duration,
+}
+
+impl Default for LadderSpec {
+    fn default() -> Self {
+        Self {
+            rungs: Vec::new(),
+            interactive: true,
+            require: Capabilities::default(),
+            ttft: None,
+            inter_token: Duration::from_secs(15),
+            total: Duration::from_secs(90),
+            retries: None,
+            fail_fast: false,
+            max_attempts: None,
+            patience: None,
+            side_effects_none: false,
+            early_headers: Duration::from_secs(20),
+        }
+    }
+}
+
+impl LadderSpec {
+    /// The most attempts a walk on this ladder makes, whatever happens.
+    #[must_use]
+    pub fn max_attempts(&self) -> usize {
+        match self.max_attempts {
+            Some(most) => usize::try_from(most).unwrap_or(usize::MAX),
+            None => self.rungs.len().saturating_add(1),
+        }
+    }
+
+    /// The longest wait for a hold to end.
+    #[must_use]
+    pub fn patience(&self) -> Duration {
+        self.patience.unwrap_or(if self.interactive { Duration::from_secs(2) } else { self.total })
+    }
+}
+
+/// What a request needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Need {
+    /// Whether the client wants a stream.
+    pub stream: bool,
+    /// What the rung must be able to do.
+    pub capabilities: Capabilities,
+    /// The estimated prompt size in tokens.
+    pub prompt_tokens: u64,
+    /// The longest answer asked for, in tokens.
+    pub max_output: Option<u64>,
+    /// Whether a second call could do something twice.
+    pub side_effects: bool,
+}

@@ -1,0 +1,64 @@
+//! Planning: which rungs of a ladder may be called for this request, and why
+//! the others are passed over.
+
+use crate::policy::board::Board;
+use crate::policy::ladder::{LadderSpec, Need, RungIndex, RungSpec};
+use crate::policy::time::Time;
+use shared::PassedOver;
+
+/// The candidates in their order, and what was left out.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// Rungs that may be called now, in order.
+    pub candidates: Vec<RungIndex>,
+    /// Rungs that may not, with the reason.
+    pub passed_over: Vec<(RungIndex, PassedOver)>,
+    /// A capability that some rung lacks, for the error's text.
+    pub lacking: Option<&'static str>,
+}
+
+/// Plans a walk of `ladder` for `need`.
+#[must_use]
+pub fn plan(ladder: &LadderSpec, need: &Need, board: &Board, now: Time) -> Plan {
+    let largest = largest_context(ladder, board);
+    let needs = need.capabilities.union(ladder.require);
+    let mut plan = Plan::default();
+    for &rung in &ladder.rungs {
+        let Some(spec) = board.spec(rung) else { continue };
+        let lacking = spec.can.lacks(needs);
+        plan.lacking = plan.lacking.or(lacking);
+        let verdict = if lacking.is_some() {
+            Err(PassedOver::Capability)
+        } else if !fits(spec, need) && spec.context < largest {
+            // The size is an estimate: it may not remove the rung with the most room.
+            Err(PassedOver::Context)
+        } else if need.max_output.zip(spec.max_output).is_some_and(|(asked, most)| asked > most) {
+            Err(PassedOver::MaxOutput)
+        } else {
+            board.usable(rung, now)
+        };
+        match verdict {
+            Ok(()) => plan.candidates.push(rung),
+            Err(reason) => plan.passed_over.push((rung, reason)),
+        }
+    }
+    plan
+}
+
+fn fits(spec: &RungSpec, need: &Need) -> bool {
+    spec.context.is_none_or(|context| need.prompt_tokens <= context)
+}
+
+/// The largest stated context on the ladder; a rung that states none always fits.
+fn largest_context(ladder: &LadderSpec, board: &Board) -> Option<u64> {
+    let specs = ladder.rungs.iter().filter_map(|&rung| board.spec(rung));
+    let mut largest = None;
+    for spec in specs {
+        match spec.context {
+            // Somebody has room for anything, so nobody else needs to try.
+            None => return Some(u64::MAX),
+            context => largest = largest.max(context),
+        }
+    }
+    largest
+}

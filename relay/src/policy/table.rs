@@ -1,0 +1,86 @@
+//! The outcome table: what each outcome means for the walk and for the client.
+//!
+//! A rule that is a table is written as one. The breaker's column joins it
+//! together with the breaker.
+
+use shared::AttemptOutcome;
+
+/// Whether the same rung is called again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// Never.
+    Never,
+    /// While its retries last.
+    Retries,
+    /// Once its hold has ended, if that is soon.
+    AfterHold,
+}
+
+/// Whether the next rung is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Never: no other rung would say anything else.
+    Never,
+    /// Yes.
+    Yes,
+    /// Only rungs with a larger context.
+    LargerContext,
+    /// As the rung's `on_empty` says.
+    OnEmpty,
+    /// As the rung's `on_refusal` says.
+    OnRefusal,
+    /// Only while nothing has reached the client: never for a committed stream.
+    Uncommitted,
+}
+
+/// What the client is told if nothing answers, from the strongest to the weakest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rank {
+    /// The request itself is wrong.
+    Terminal,
+    /// Too many requests.
+    RateLimited,
+    /// No capacity.
+    Unavailable,
+    /// Silence.
+    Timeout,
+    /// Everything else.
+    BadGateway,
+}
+
+/// One row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// Same rung?
+    pub again: Again,
+    /// Next rung?
+    pub next: Next,
+    /// What the client hears.
+    pub rank: Rank,
+}
+
+/// The row of `outcome`.
+#[must_use]
+pub const fn row(outcome: AttemptOutcome) -> Row {
+    use AttemptOutcome as O;
+    let (again, next, rank) = match outcome {
+        O::Ok => (Again::Never, Next::Never, Rank::BadGateway),
+        O::Empty => (Again::Never, Next::OnEmpty, Rank::BadGateway),
+        O::Refused => (Again::Never, Next::OnRefusal, Rank::Terminal),
+        O::Invalid => (Again::Retries, Next::Yes, Rank::BadGateway),
+        O::BadRequest => (Again::Never, Next::Never, Rank::Terminal),
+        O::ContextExceeded => (Again::Never, Next::LargerContext, Rank::Terminal),
+        O::Auth => (Again::Never, Next::Yes, Rank::BadGateway),
+        O::RateLimited => (Again::AfterHold, Next::Yes, Rank::RateLimited),
+        O::Overloaded => (Again::Retries, Next::Yes, Rank::Unavailable),
+        O::ServerError | O::Connect => (Again::Retries, Next::Yes, Rank::BadGateway),
+        O::Junk => (Again::Never, Next::Yes, Rank::BadGateway),
+        O::TtftTimeout => (Again::Never, Next::Yes, Rank::Timeout),
+        O::Stall | O::Disconnect | O::StreamError => {
+            (Again::Never, Next::Uncommitted, Rank::BadGateway)
+        }
+        O::Deadline => (Again::Never, Next::Never, Rank::Timeout),
+        O::Cancelled | O::Interrupted => (Again::Never, Next::Never, Rank::BadGateway),
+    };
+    Row { again, next, rank }
+}

@@ -1,0 +1,138 @@
+//! The walk's deadlines: three clocks, the early head, the linger after a
+//! finish reason, and the pause before a dial.
+//!
+//! The first two clocks are fed by content alone; the second stands still while
+//! the client does not read. After a finish reason every clock stops.
+
+use super::{State, Walk, inter_token};
+use crate::policy::action::{Action, Told};
+use crate::policy::attempt::{Attempt, AttemptId, End};
+use crate::policy::board::Board;
+use crate::policy::exhausted::told;
+use crate::policy::input::Answer;
+use crate::policy::ladder::{DEFAULT_TTFT, LINGER};
+use crate::policy::outcome::judge_answer;
+use crate::policy::time::Time;
+use shared::{AttemptOutcome, RequestOutcome};
+use std::time::Duration;
+
+/// What ran out on one attempt.
+enum Expired {
+    FirstToken { span: Duration, explicit: bool },
+    InterToken(Duration),
+    Linger(Answer),
+}
+
+impl Walk {
+    /// When the walk wants [`crate::policy::Input::Wake`] at the latest; `None` when it is over.
+    ///
+    /// `board` gives the rungs' own clocks.
+    #[must_use]
+    pub fn next_deadline(&self, board: &Board) -> Option<Time> {
+        if self.is_over() {
+            return None;
+        }
+        let attempts = self.attempts.iter().filter(|attempt| attempt.in_flight());
+        attempts
+            .filter_map(|attempt| self.attempt_deadline(attempt, board).map(|(at, _)| at))
+            .chain(self.pause.map(|pause| pause.until))
+            .chain(self.head_due())
+            .chain(self.total_due())
+            .min()
+    }
+
+    pub(super) fn wake(&mut self, now: Time, board: &mut Board, out: &mut Vec<Action>) {
+        if self.total_due().is_some_and(|at| at <= now) {
+            let clock = Some(self.ladder.total);
+            let end = End { clock, ..AttemptOutcome::Deadline.into() };
+            self.cut_all(now, end, board, out);
+            return self.fail(told(Told::Deadline, 504, RequestOutcome::Deadline), out);
+        }
+        while let Some((id, expired)) = self.first_expired(now, board) {
+            self.expire(now, id, &expired, board, out);
+        }
+        if let Some(pause) = self.pause.filter(|pause| pause.until <= now && !self.is_over()) {
+            self.pause = None;
+            // The hold may have been lengthened by another walk meanwhile.
+            match board.usable(pause.rung, now) {
+                Ok(()) => self.dial(now, pause.rung, pause.kind, false, out),
+                Err(_) => match self.next_candidate(now, board, None) {
+                    Some(rung) => {
+                        self.dial(now, rung, shared::AttemptKind::Failover, false, out);
+                    }
+                    None => self.wait_or_give_up(now, board, out),
+                },
+            }
+        }
+        if self.head_due().is_some_and(|at| at <= now) && !self.is_over() {
+            self.head_sent = true;
+            out.push(Action::SendHead);
+        }
+    }
+
+    fn expire(
+        &mut self,
+        now: Time,
+        id: AttemptId,
+        expired: &Expired,
+        board: &mut Board,
+        out: &mut Vec<Action>,
+    ) {
+        let (outcome, clock) = match *expired {
+            Expired::FirstToken { explicit: false, .. } if !self.somebody_else(now, id, board) => {
+                if let Some(attempt) = self.live(id) {
+                    attempt.ttft_waived = true;
+                }
+                return;
+            }
+            Expired::FirstToken { span, .. } => (AttemptOutcome::TtftTimeout, Some(span)),
+            Expired::InterToken(span) => (AttemptOutcome::Stall, Some(span)),
+            Expired::Linger(answer) => (judge_answer(answer), None),
+        };
+        self.close(now, id, End { clock, ..outcome.into() }, board, out);
+        self.after(now, id, outcome, None, board, out);
+    }
+
+    fn first_expired(&self, now: Time, board: &Board) -> Option<(AttemptId, Expired)> {
+        if self.is_over() {
+            return None;
+        }
+        self.attempts.iter().filter(|attempt| attempt.in_flight()).find_map(|attempt| {
+            let (at, expired) = self.attempt_deadline(attempt, board)?;
+            (at <= now).then_some((attempt.id, expired))
+        })
+    }
+
+    fn attempt_deadline(&self, attempt: &Attempt, board: &Board) -> Option<(Time, Expired)> {
+        if let Some((at, answer)) = attempt.finished {
+            return Some((at.plus(LINGER), Expired::Linger(answer)));
+        }
+        let spec = board.spec(attempt.rung);
+        if attempt.first_token.is_some() {
+            let span = inter_token(&self.ladder, spec);
+            return Some((attempt.last_heard.plus(span), Expired::InterToken(span)));
+        }
+        let own = spec.and_then(|spec| spec.ttft).or(self.ladder.ttft);
+        let (span, explicit): (Duration, bool) =
+            own.map_or((DEFAULT_TTFT, false), |own| (own, true));
+        (explicit || !attempt.ttft_waived)
+            .then(|| (attempt.dialled.plus(span), Expired::FirstToken { span, explicit }))
+    }
+
+    /// Whether cutting `id` gains anything: another attempt in flight, or a candidate left.
+    fn somebody_else(&self, now: Time, id: AttemptId, board: &Board) -> bool {
+        self.in_flight().any(|other| other != id) || self.next_candidate(now, board, None).is_some()
+    }
+
+    /// The early head: only for a stream, and only while nothing has been committed.
+    fn head_due(&self) -> Option<Time> {
+        let wanted = self.need.stream && !self.head_sent && self.state == State::Walking;
+        wanted.then(|| self.started.plus(self.ladder.early_headers))
+    }
+
+    /// The third clock; it stops at a finish reason like the others.
+    fn total_due(&self) -> Option<Time> {
+        let finished = self.attempts.iter().any(|a| a.in_flight() && a.finished.is_some());
+        (!finished).then(|| self.started.plus(self.ladder.total))
+    }
+}

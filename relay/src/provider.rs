@@ -1,0 +1,13 @@
+//! Upstream IO: calls to providers, over reqwest.
+//!
+//! A [`Provider`] is an account at one endpoint, ready to be called; a
+//! [`Call`] is one upstream call that is polled for what it says. Nothing is
+//! judged here: what a status or a break means is the policy core's business.
+
+mod call;
+mod client;
+mod fresh;
+pub mod redact;
+
+pub use call::{Call, Said};
+pub use client::{CannotBuild, Provider};

@@ -1,0 +1,246 @@
+//! One upstream call, polled for what it says.
+//!
+//! Dropping a call closes its connection, silent or not: that is how an
+//! attempt is cut.
+
+use super::client::Provider;
+use super::fresh::watching;
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, header};
+use http_body::Body as _;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::sync::OwnedSemaphorePermit;
+
+/// Error bodies are read up to here; what follows says nothing more.
+const MAX_ERROR_BODY: usize = 64 * 1024;
+
+/// What an upstream call said.
+#[derive(Debug)]
+pub enum Said {
+    /// The head of an event stream; bytes follow.
+    Head,
+    /// Some bytes of the event stream.
+    Bytes(Bytes),
+    /// The event stream's body ended cleanly.
+    EndOfBody,
+    /// A whole JSON body with status 200.
+    Whole(Bytes),
+    /// Another status.
+    Status {
+        /// The status.
+        status: u16,
+        /// Its headers, for Retry-After.
+        headers: HeaderMap,
+        /// The start of its body.
+        body: Bytes,
+    },
+    /// The body broke.
+    Broken(&'static str),
+    /// A 200 that is not the dialect at all.
+    NotTheDialect(String),
+    /// The whole body was over the limit.
+    TooLarge,
+    /// No connection: nothing was sent.
+    NotConnected(&'static str),
+    /// Sent, and closed without an answer.
+    NoAnswer(&'static str),
+}
+
+type Opening = Pin<Box<dyn Future<Output = Opened> + Send>>;
+
+struct Opened {
+    said: Said,
+    /// The body that follows, when `said` is the head of a stream.
+    body: Option<reqwest::Body>,
+    slot: Option<OwnedSemaphorePermit>,
+}
+
+enum State {
+    Opening(Opening),
+    Reading(reqwest::Body),
+    Over,
+}
+
+/// One upstream call.
+pub struct Call {
+    state: State,
+    /// Held until the call is over: the provider's connections are counted.
+    slot: Option<OwnedSemaphorePermit>,
+}
+
+impl std::fmt::Debug for Call {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Call").finish_non_exhaustive()
+    }
+}
+
+impl Call {
+    pub(super) fn start(provider: Arc<Provider>, body: Bytes, max_answer: usize) -> Self {
+        let opening = Box::pin(open(provider, body, max_answer));
+        Self { state: State::Opening(opening), slot: None }
+    }
+
+    /// What is said next. After an ending, and after `Whole` or `Status`, nothing is.
+    pub fn poll_said(&mut self, cx: &mut Context<'_>) -> Poll<Said> {
+        match &mut self.state {
+            State::Opening(opening) => {
+                let Poll::Ready(opened) = opening.as_mut().poll(cx) else { return Poll::Pending };
+                self.slot = opened.slot;
+                self.state = opened.body.map_or(State::Over, State::Reading);
+                Poll::Ready(opened.said)
+            }
+            State::Reading(body) => loop {
+                let said = match Pin::new(&mut *body).poll_frame(cx) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(None) => Said::EndOfBody,
+                    Poll::Ready(Some(Err(error))) => Said::Broken(breakage(&error)),
+                    Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                        Ok(bytes) => return Poll::Ready(Said::Bytes(bytes)),
+                        Err(_trailers) => continue,
+                    },
+                };
+                self.state = State::Over;
+                self.slot = None;
+                return Poll::Ready(said);
+            },
+            State::Over => Poll::Pending,
+        }
+    }
+}
+
+async fn open(provider: Arc<Provider>, body: Bytes, max_answer: usize) -> Opened {
+    let slot = match &provider.slots {
+        Some(slots) => Arc::clone(slots).acquire_owned().await.ok(),
+        None => None,
+    };
+    let (said, body) = match send(&provider, body).await {
+        Ok(response) => receive(response, max_answer).await,
+        Err(said) => (said, None),
+    };
+    Opened { said, body, slot }
+}
+
+/// Sends the request; a reused connection that dies before the head is dialled fresh, once.
+async fn send(provider: &Provider, body: Bytes) -> Result<reqwest::Response, Said> {
+    let (answer, connected) = watching(post(provider, &provider.client, body.clone())).await;
+    match answer {
+        Ok(response) => Ok(response),
+        Err(error) if !connected && !error.is_connect() => {
+            post(provider, &provider.fresh, body).await.map_err(|error| no_head(&error))
+        }
+        Err(error) => Err(no_head(&error)),
+    }
+}
+
+async fn post(
+    provider: &Provider,
+    client: &reqwest::Client,
+    body: Bytes,
+) -> Result<reqwest::Response, reqwest::Error> {
+    client.post(provider.url.clone()).headers(provider.headers.clone()).body(body).send().await
+}
+
+async fn receive(response: reqwest::Response, max_answer: usize) -> (Said, Option<reqwest::Body>) {
+    let status = response.status().as_u16();
+    let headers = response.headers();
+    if status != 200 {
+        let headers = headers.clone();
+        let body = start_of(response, MAX_ERROR_BODY).await;
+        return (Said::Status { status, headers, body }, None);
+    }
+    if let Some(encoding) = text(headers, &header::CONTENT_ENCODING)
+        && !encoding.eq_ignore_ascii_case("identity")
+    {
+        return (Said::NotTheDialect("encoded although asked for identity".to_owned()), None);
+    }
+    match text(headers, &header::CONTENT_TYPE).map(media_type) {
+        Some(kind) if kind.eq_ignore_ascii_case("text/event-stream") => {
+            (Said::Head, Some(reqwest::Body::from(response)))
+        }
+        Some(kind)
+            if kind.eq_ignore_ascii_case("application/json")
+                // Seen in the wild on JSON answers.
+                || kind.eq_ignore_ascii_case("application/octet-stream") =>
+        {
+            (whole(response, max_answer).await, None)
+        }
+        // The type is the provider's text: only its shape is told, never its content.
+        Some(kind) if kind.eq_ignore_ascii_case("text/html") => {
+            (Said::NotTheDialect("content type text/html".to_owned()), None)
+        }
+        Some(_) => (Said::NotTheDialect("unexpected content type".to_owned()), None),
+        None => (Said::NotTheDialect("no content type".to_owned()), None),
+    }
+}
+
+async fn whole(mut response: reqwest::Response, limit: usize) -> Said {
+    let mut body = BytesMut::new();
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) if body.len().saturating_add(chunk.len()) > limit => {
+                return Said::TooLarge;
+            }
+            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+            Ok(None) => return Said::Whole(body.freeze()),
+            Err(error) => return Said::Broken(breakage(&error)),
+        }
+    }
+}
+
+/// The start of an error's body; one that breaks off still says what it said.
+async fn start_of(mut response: reqwest::Response, limit: usize) -> Bytes {
+    let mut body = BytesMut::new();
+    while let Ok(Some(chunk)) = response.chunk().await {
+        let room = limit.saturating_sub(body.len());
+        body.extend_from_slice(chunk.get(..room.min(chunk.len())).unwrap_or_default());
+        if body.len() >= limit {
+            break;
+        }
+    }
+    body.freeze()
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+fn media_type(content_type: &str) -> &str {
+    content_type.split(';').next().unwrap_or_default().trim()
+}
+
+/// What failed, in our own words: the client library's text would name addresses.
+fn no_head(error: &reqwest::Error) -> Said {
+    if error.is_connect() {
+        Said::NotConnected(if error.is_timeout() {
+            "no connection in time"
+        } else if error.is_dns() {
+            "the host name has no address"
+        } else if is_tls(error) {
+            "TLS was not accepted"
+        } else {
+            "connection refused or unreachable"
+        })
+    } else {
+        Said::NoAnswer("connection closed without an answer")
+    }
+}
+
+fn is_tls(error: &reqwest::Error) -> bool {
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        let io = cause.downcast_ref::<std::io::Error>();
+        if cause.is::<rustls::Error>()
+            || io.and_then(std::io::Error::get_ref).is_some_and(|inner| inner.is::<rustls::Error>())
+        {
+            return true;
+        }
+        source = cause.source();
+    }
+    false
+}
+
+fn breakage(error: &reqwest::Error) -> &'static str {
+    if error.is_timeout() { "the body timed out" } else { "connection lost in the body" }
+}

@@ -1,0 +1,145 @@
+//! A provider, ready to be called: its client, address, key and slots.
+
+use super::call::Call;
+use super::fresh::MarkLayer;
+use crate::config;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// Idle connections kept per host, and for how long: enough for a burst after a
+/// lull, and less long than the usual 60 s after which servers close them.
+const IDLE_CONNECTIONS: usize = 256;
+const IDLE_TIME: Duration = Duration::from_secs(50);
+
+/// An account at one inference endpoint.
+pub struct Provider {
+    pub(super) client: reqwest::Client,
+    /// A client that never reuses a connection, for the one fresh redial.
+    pub(super) fresh: reqwest::Client,
+    pub(super) url: reqwest::Url,
+    pub(super) headers: HeaderMap,
+    pub(super) slots: Option<Arc<Semaphore>>,
+    secrets: Vec<String>,
+}
+
+impl std::fmt::Debug for Provider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Provider").finish_non_exhaustive()
+    }
+}
+
+/// A provider's settings that no client can be built from.
+#[derive(Debug)]
+pub struct CannotBuild {
+    /// The provider's name.
+    pub provider: String,
+    /// What is wrong; never an address or a key.
+    pub why: String,
+}
+
+impl std::fmt::Display for CannotBuild {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "provider '{}': {}", self.provider, self.why)
+    }
+}
+
+impl std::error::Error for CannotBuild {}
+
+impl Provider {
+    /// Builds the clients of one provider.
+    ///
+    /// # Errors
+    /// A CA file without certificates, a header or address that HTTP does not allow.
+    pub fn new(config: &config::Provider) -> Result<Self, CannotBuild> {
+        let wrong = |why: String| CannotBuild { provider: config.name.clone(), why };
+        let url = format!("{}/chat/completions", config.base_url);
+        let url = reqwest::Url::parse(&url).map_err(|error| wrong(format!("base_url: {error}")))?;
+        let client = build(config, IDLE_CONNECTIONS).map_err(wrong)?;
+        let fresh = build(config, 0).map_err(wrong)?;
+        Ok(Self {
+            client,
+            fresh,
+            url,
+            headers: headers(config).map_err(wrong)?,
+            slots: config.max_connections.map(|most| Arc::new(Semaphore::new(most))),
+            secrets: secrets(config),
+        })
+    }
+
+    /// Starts a call with this body; poll it for what the provider says.
+    #[must_use]
+    pub fn call(self: &Arc<Self>, body: Bytes, max_answer: usize) -> Call {
+        Call::start(Arc::clone(self), body, max_answer)
+    }
+
+    /// `text` without this provider's key and host, and without anything that looks like one.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
+        super::redact::redact(text, &self.secrets)
+    }
+}
+
+fn build(config: &config::Provider, idle: usize) -> Result<reqwest::Client, String> {
+    let mut builder = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        .no_proxy()
+        .tcp_nodelay(true)
+        .connect_timeout(config.connect)
+        .pool_max_idle_per_host(idle)
+        .pool_idle_timeout(IDLE_TIME)
+        .connector_layer(MarkLayer);
+    if !config.http2 {
+        // Over HTTP/2 a few unread streams stall all others on the connection.
+        builder = builder.http1_only();
+    }
+    if let Some(path) = &config.ca_file {
+        let pem = std::fs::read(path).map_err(|error| format!("ca_file: {error}"))?;
+        let roots = reqwest::Certificate::from_pem_bundle(&pem)
+            .map_err(|_unhelpful| "ca_file: no PEM certificate in it".to_owned())?;
+        if roots.is_empty() {
+            return Err("ca_file: no PEM certificate in it".to_owned());
+        }
+        builder = builder.tls_certs_merge(roots);
+    }
+    builder.build().map_err(|error| format!("no client can be built: {error}"))
+}
+
+fn headers(config: &config::Provider) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+    // Compressed events cannot be relayed as they come.
+    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    let agent = concat!("belay/", env!("CARGO_PKG_VERSION"));
+    headers.insert(header::USER_AGENT, HeaderValue::from_static(agent));
+    if let Some(key) = &config.api_key {
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose()))
+            .map_err(|_unprintable| "api_key: holds characters that no header may".to_owned())?;
+        value.set_sensitive(true);
+        headers.insert(header::AUTHORIZATION, value);
+    }
+    for (name, value) in &config.headers {
+        let name = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_bad| format!("headers: '{name}' is no header name"))?;
+        let value = HeaderValue::from_str(value)
+            .map_err(|_bad| format!("headers: the value of '{name}' is not allowed in a header"))?;
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+/// What must never appear in an error: the key, and the host in its forms.
+fn secrets(config: &config::Provider) -> Vec<String> {
+    let key = config.api_key.iter().map(|key| key.expose().to_owned());
+    let host = reqwest::Url::parse(&config.base_url).ok().and_then(|url| {
+        let host = url.host_str()?.to_owned();
+        Some((url.port().map(|port| format!("{host}:{port}")), host))
+    });
+    let (with_port, host) = host.map_or((None, None), |(port, host)| (port, Some(host)));
+    let headers = config.headers.iter().map(|(_, value)| value.clone());
+    key.chain(with_port).chain(host).chain(headers).filter(|secret| secret.len() > 3).collect()
+}

@@ -1,0 +1,75 @@
+//! The data plane: what chat frontends call.
+//!
+//! Thin handlers: what is wrong with a request is said here, what becomes of a
+//! right one is its driver's business.
+
+mod answer;
+mod completions;
+mod keys;
+mod reject;
+
+use crate::dialect::openai_chat::models_body;
+use crate::drive::Relay;
+use crate::listen::Guard;
+use axum::Router;
+use axum::extract::State;
+use axum::middleware;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use http::{HeaderMap, StatusCode, header};
+use reject::Rejection;
+use std::sync::Arc;
+
+/// The data plane's routes.
+pub fn router(relay: &Arc<Relay>) -> Router {
+    let guard = Guard {
+        keyed: !relay.clients.is_empty(),
+        origins: relay.server.cors_origins.clone().into(),
+        refuse: |foreign| {
+            Rejection::new(StatusCode::FORBIDDEN, foreign.code(), foreign.advice()).into_response()
+        },
+    };
+    Router::new()
+        .route("/v1/chat/completions", post(completions::complete))
+        .route("/v1/models", get(models))
+        .route("/healthz", get(healthy))
+        .fallback(unknown_path)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn(move |request, next| guard.clone().pass(request, next)))
+        .with_state(Arc::clone(relay))
+}
+
+async fn models(State(relay): State<Arc<Relay>>, headers: HeaderMap) -> Response {
+    let client = match keys::client(&relay.clients, &headers) {
+        Ok(client) => client,
+        Err(rejection) => return rejection.into_response(),
+    };
+    let names = relay
+        .ladders
+        .iter()
+        .enumerate()
+        .filter_map(|(index, ladder)| keys::may_use(client, index).then_some(&*ladder.name));
+    let body = models_body(names, relay.started.0 / 1000);
+    ([(header::CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+async fn healthy() -> &'static str {
+    "ok\n"
+}
+
+async fn unknown_path() -> Rejection {
+    Rejection::new(
+        StatusCode::NOT_FOUND,
+        "unknown_path",
+        "This relay serves POST /v1/chat/completions and GET /v1/models. \
+         Set your SDK's base URL to this address with /v1 at its end.",
+    )
+}
+
+async fn wrong_method() -> Rejection {
+    Rejection::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        "Wrong method for this path: completions are POSTed, models are read with GET.",
+    )
+}

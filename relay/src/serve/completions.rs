@@ -1,0 +1,169 @@
+//! `POST /v1/chat/completions`: checks what came in, then lets a driver answer.
+
+use super::answer::{First, Guarded, StreamBody};
+use super::keys;
+use super::reject::{Rejection, respond};
+use crate::config::Client;
+use crate::dialect::openai_chat::ChatRequest;
+use crate::drive::{Drain, Driver, Incoming, Peer, Relay, reject_record};
+use crate::wall;
+use axum::body::Body;
+use axum::extract::{Extension, Request, State};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode, header};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use shared::RequestId;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A client that takes longer to send its request is not a chat frontend.
+const BODY_TIME: Duration = Duration::from_secs(60);
+
+/// What is known of a request that is turned away, for its record.
+#[derive(Default)]
+struct Known {
+    model: Option<String>,
+    stream: bool,
+}
+
+pub(super) async fn complete(
+    State(relay): State<Arc<Relay>>,
+    Extension(peer): Extension<Arc<Peer>>,
+    request: Request,
+) -> Response {
+    let (id, at, accepted) = (wall::request_id(), wall::unix(), wall::now());
+    let (head, body) = request.into_parts();
+    // Before the key is known nothing is read and nothing is journaled: strangers
+    // must not be able to fill either.
+    let client = match keys::client(&relay.clients, &head.headers) {
+        Ok(client) => client,
+        Err(rejection) => return rejection.with_id(id).into_response(),
+    };
+    let name: Option<Arc<str>> = client.map(|client| client.name.as_str().into());
+    let mut known = Known::default();
+    let checked = check(&relay, client, &head.headers, body, &mut known).await;
+    let (ladder, request) = match checked {
+        Ok(checked) => checked,
+        Err(rejection) => {
+            let rejection = rejection.with_id(id);
+            record(&relay, id, at, name, &known, rejection.status);
+            return rejection.into_response();
+        }
+    };
+    let Some(ladder) = relay.ladders.get(ladder).map(Arc::clone) else {
+        return unknown_model().with_id(id).into_response();
+    };
+    let incoming = Incoming { id, at, accepted, client: name, ladder, request, peer };
+    let mut guarded = Guarded::new(Driver::start(&relay, incoming));
+    match guarded.first().await {
+        Ok(First::Whole(reply)) => respond(reply),
+        Ok(First::Stream(head)) => StreamBody::response(guarded, head),
+        Err(_fault) => fault().with_id(id).into_response(),
+    }
+}
+
+/// Everything that can be wrong with a request, before any provider hears of it.
+async fn check(
+    relay: &Relay,
+    client: Option<&Client>,
+    headers: &HeaderMap,
+    body: Body,
+    known: &mut Known,
+) -> Result<(usize, ChatRequest), Rejection> {
+    if relay.drain() != Drain::Serving {
+        return Err(Rejection::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "draining",
+            "The relay is shutting down. Send the request again.",
+        )
+        .retry_after(Duration::from_secs(1)));
+    }
+    if relay.running() >= relay.server.max_requests {
+        return Err(Rejection::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "too_many_requests_running",
+            "The relay runs as many requests as server.max_requests allows. Send it again shortly.",
+        )
+        .retry_after(Duration::from_secs(1)));
+    }
+    if !is_json(headers) {
+        return Err(Rejection::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_media_type",
+            "Send the request as JSON, with 'Content-Type: application/json'.",
+        ));
+    }
+    let body = read(body, relay.server.max_body).await?;
+    let request = ChatRequest::parse(&body).map_err(Rejection::of)?;
+    known.model = Some(request.model().to_owned());
+    known.stream = request.stream();
+    let ladder = relay
+        .ladder(request.model())
+        .filter(|&ladder| keys::may_use(client, ladder))
+        .ok_or_else(unknown_model)?;
+    Ok((ladder, request))
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    kind.and_then(|kind| kind.split(';').next())
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+async fn read(body: Body, limit: usize) -> Result<Bytes, Rejection> {
+    let whole = tokio::time::timeout(BODY_TIME, Limited::new(body, limit).collect()).await;
+    match whole {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Rejection::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "request_too_large",
+            format!(
+                "The request is over {limit} bytes, which is all that server.max_body allows. \
+                 Shorten it, or send links instead of data."
+            ),
+        )),
+        Ok(Err(_broken)) => Err(Rejection::new(
+            StatusCode::BAD_REQUEST,
+            "incomplete_body",
+            "The request's body broke off. Send it again.",
+        )),
+        Err(_elapsed) => Err(Rejection::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "slow_body",
+            format!("The request's body did not come within {BODY_TIME:?}. Send it again."),
+        )),
+    }
+}
+
+fn unknown_model() -> Rejection {
+    Rejection::new(
+        StatusCode::NOT_FOUND,
+        "model_not_found",
+        "There is no ladder of this name that you may use. 'model' must be one of those that \
+         GET /v1/models lists.",
+    )
+    .about("model")
+}
+
+fn fault() -> Rejection {
+    Rejection::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "relay_fault",
+        "The relay failed on this request alone. Send it again, and report its request id.",
+    )
+}
+
+fn record(
+    relay: &Relay,
+    id: RequestId,
+    at: shared::UnixMillis,
+    client: Option<Arc<str>>,
+    known: &Known,
+    status: StatusCode,
+) {
+    let model = known.model.as_deref();
+    let record = reject_record(id, at, client, model, known.stream, status.as_u16());
+    // The answer to a request that never ran does not wait for its record.
+    drop(relay.journal.end(record));
+}

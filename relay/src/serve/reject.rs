@@ -1,0 +1,79 @@
+//! Refusals that the server makes by itself, before any provider is called.
+
+use crate::dialect::openai_chat::{ClientError, Reject};
+use crate::drive::{Reply, error_reply};
+use crate::wall;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use shared::RequestId;
+use std::time::Duration;
+
+/// A request that is answered with an error at once.
+#[derive(Debug)]
+pub(super) struct Rejection {
+    pub(super) id: RequestId,
+    pub(super) status: StatusCode,
+    code: String,
+    message: String,
+    param: Option<String>,
+    retry_after: Option<Duration>,
+}
+
+impl Rejection {
+    pub(super) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
+        Self {
+            id: wall::request_id(),
+            status,
+            code: code.to_owned(),
+            message: message.into(),
+            param: None,
+            retry_after: None,
+        }
+    }
+
+    pub(super) fn of(reject: Reject) -> Self {
+        let status = StatusCode::from_u16(reject.status).unwrap_or(StatusCode::BAD_REQUEST);
+        let code = reject.code.unwrap_or("invalid_request");
+        Self { param: reject.param, ..Self::new(status, code, reject.message) }
+    }
+
+    pub(super) fn about(self, param: &str) -> Self {
+        Self { param: Some(param.to_owned()), ..self }
+    }
+
+    pub(super) fn with_id(self, id: RequestId) -> Self {
+        Self { id, ..self }
+    }
+
+    pub(super) fn retry_after(self, wait: Duration) -> Self {
+        Self { retry_after: Some(wait), ..self }
+    }
+}
+
+impl IntoResponse for Rejection {
+    fn into_response(self) -> Response {
+        let kind = match self.status {
+            StatusCode::UNAUTHORIZED => "authentication_error",
+            StatusCode::SERVICE_UNAVAILABLE => "server_error",
+            _ => "invalid_request_error",
+        };
+        let error = ClientError {
+            message: &self.message,
+            kind,
+            param: self.param.as_deref(),
+            code: Some(&self.code),
+            belay: None,
+        };
+        let id = self.id.to_string();
+        respond(error_reply(self.status.as_u16(), &error, &id, self.retry_after))
+    }
+}
+
+/// A whole answer as an HTTP response.
+pub(super) fn respond(reply: Reply) -> Response {
+    let mut response = Response::new(axum::body::Body::from(reply.body));
+    *response.status_mut() =
+        StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *response.headers_mut() = reply.headers;
+    response
+}

@@ -1,0 +1,22 @@
+//! Belay end to end: the real relay between scripted providers and clients.
+//!
+//! One binary, so that the harness is linked once. Modules go by theme; a test
+//! is named after the row of the design's outcome table, or the public bug
+//! report (B01 and so on), that it holds.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+
+mod cases;
+mod client_contract;
+mod commands;
+mod harness;
+mod journal;
+mod outcomes;
+mod tidy;
+mod upstream;
