@@ -5,7 +5,6 @@ import time
 import openai
 import pytest
 
-import scripts
 from harness import eventually
 from test_openai_sdk import ask, text_of
 
@@ -51,35 +50,6 @@ def test_closing_the_stream_frees_the_slot(llama, relay, sdk):
     assert eventually(lambda: server.busy() == 0, 1.0), "the slot is still generating"
     (row,) = at.requests()
     assert (row["outcome"], row["cause"]) == ("cancelled", "client_gone")
-
-
-def test_it_answers_as_a_hedge(llama, upstream, relay, sdk):
-    server, slow = llama(2048), upstream(scripts.silent_after())
-    at = relay({"slow": slow, "local": server}, ladder='hedge = { delay = "250ms" }')
-    assert len(text_of(ask(sdk(at), stream=True, max_tokens=20)).split()) == 20
-    assert eventually(lambda: slow.calls[0].gone_at, 1.0)
-    assert at.requests()[0]["answered_by"] == "local"
-
-
-def test_having_lost_a_race_it_generates_nothing(llama, upstream, relay, sdk):
-    """Both slots are taken, so the call waits in llama.cpp's queue and loses to the hedge."""
-    server = llama(LONG)
-    at = relay(
-        {"local": server, "other": upstream(scripts.answer("Fair ", "winds"))},
-        ladder='hedge = { delay = "250ms" }',
-    )
-    with openai.OpenAI(base_url=f"{server.url}/v1", api_key="x") as direct:
-        hogs = [ask(direct, stream=True, max_tokens=LONG - 200) for _ in range(server.SLOTS)]
-        for hog in hogs:
-            next(hog)
-        assert eventually(lambda: server.busy() == server.SLOTS)
-        assert text_of(ask(sdk(at), stream=True, max_tokens=LONG - 200)) == "Fair winds"
-        for hog in hogs:
-            hog.close()
-    assert eventually(lambda: server.busy() == 0, 2.0), "the loser took a slot"
-    (row,) = at.requests()
-    lost = at.attempts(row)[0]
-    assert (lost["outcome"], lost["cause"]) == ("cancelled", "lost_race")
 
 
 @pytest.mark.parametrize("stream", [True, False])

@@ -84,6 +84,16 @@ async fn a_short_request_is_there_when_its_end_is_seen() {
 }
 
 #[tokio::test]
+async fn the_journal_is_there_before_the_first_request() {
+    let a = Provider::always(Reply::text("hello")).await;
+    for _ in 0..5 {
+        let relay = Relay::start(&Setup::over(&[&a])).await;
+        let answer = relay.admin_get("/admin/v1/requests").await;
+        assert_eq!(answer.status, 200, "once it says that it serves: {}", answer.body_text());
+    }
+}
+
+#[tokio::test]
 async fn requests_can_be_filtered_and_paged() {
     let a = Provider::in_turn(vec![
         Reply::text("hello"),

@@ -40,6 +40,12 @@ fn floor(name: &str) -> Vec<(String, String)> {
     files
 }
 
+/// Fails with every offender at once.
+#[track_caller]
+fn assert_none(what: &str, offenders: Vec<String>) {
+    assert!(offenders.is_empty(), "{what}: {offenders:#?}");
+}
+
 fn is_test_file(path: &str) -> bool {
     path.contains("/tests/") || path.ends_with("/tests.rs")
 }
@@ -87,117 +93,98 @@ fn crate_paths_are_found_in_groups_too() {
 
 #[test]
 fn the_lowest_floors_know_only_themselves() {
+    let mut offenders = Vec::new();
     for name in ["policy", "dialect", "journal", "config"] {
         for (path, text) in floor(name) {
-            for other in crate_paths(&code(&text)) {
-                assert_eq!(other, name, "{path} reaches out of its floor");
-            }
+            let others = crate_paths(&code(&text)).into_iter().filter(|other| other != name);
+            offenders.extend(others.map(|other| format!("{path}: {other}")));
         }
     }
+    assert_none("reaching out of its floor", offenders);
 }
 
 #[test]
 fn no_floor_reaches_up() {
+    let mut offenders = Vec::new();
     for (name, above) in
         [("provider", ["serve", "admin", "drive"].as_slice()), ("drive", &["serve", "admin"])]
     {
         for (path, text) in floor(name) {
-            for other in crate_paths(&code(&text)) {
-                assert!(!above.contains(&other.as_str()), "{path} reaches up to {other}");
-            }
+            let mut others = crate_paths(&code(&text));
+            others.retain(|other| above.contains(&other.as_str()));
+            offenders.extend(others.iter().map(|other| format!("{path}: {other}")));
         }
     }
+    assert_none("reaching up", offenders);
 }
 
 #[test]
 fn no_floor_is_entered_by_climbing() {
     // `super::` at a floor's top leads to the other floors, past the tests above.
+    let mut offenders = Vec::new();
     for name in ["policy", "dialect", "journal", "config", "provider", "drive"] {
         let top = format!("relay/src/{name}.rs");
         for (path, text) in floor(name) {
             let depth = path.matches('/').count() - top.matches('/').count();
             let climb = "super::".repeat(depth + 1);
-            assert!(!code(&text).contains(&climb), "{path} climbs out of its floor");
+            if code(&text).contains(&climb) {
+                offenders.push(path);
+            }
         }
     }
+    assert_none("climbing out of its floor", offenders);
+}
+
+/// Uses of these words in a floor's own code.
+fn uses(name: &str, words: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (path, text) in floor(name).into_iter().filter(|(path, _)| !is_test_file(path)) {
+        let code = code(&text);
+        let used = words.iter().filter(|word| code.contains(**word));
+        found.extend(used.map(|word| format!("{path}: {word}")));
+    }
+    found
 }
 
 #[test]
 fn the_policy_is_pure() {
-    let words = [
-        "tokio",
-        "reqwest",
-        "axum",
-        "hyper",
-        "rusqlite",
-        "Instant",
-        "SystemTime",
-        "Mutex",
-        "RwLock",
-        "std::net",
-        "std::fs",
-        "std::thread",
-        "async fn",
-        ".await",
-    ];
-    for (path, text) in floor("policy") {
-        if is_test_file(&path) {
-            continue;
-        }
-        let code = code(&text);
-        for word in words {
-            assert!(!code.contains(word), "{path} uses {word}");
-        }
-    }
+    let io = ["tokio", "reqwest", "axum", "hyper", "rusqlite", "std::net", "std::fs", "async fn"];
+    let others =
+        ["Instant", "SystemTime", "Mutex", "RwLock", "std::thread", ".await", "thread_rng"];
+    assert_none("impure", uses("policy", &[io.as_slice(), &others].concat()));
 }
 
 #[test]
 fn dialects_are_pure() {
-    let words = ["tokio", "reqwest", "axum", "rusqlite", "Instant", "SystemTime", "async fn"];
-    for (path, text) in floor("dialect") {
-        if is_test_file(&path) {
-            continue;
-        }
-        let code = code(&text);
-        for word in words {
-            assert!(!code.contains(word), "{path} uses {word}");
-        }
-    }
+    let io = ["tokio", "reqwest", "axum", "hyper", "rusqlite", "Instant", "SystemTime", "async fn"];
+    assert_none("impure", uses("dialect", &io));
+}
+
+/// The files for which `fails` holds.
+fn offenders(fails: impl Fn(&str) -> bool) -> Vec<String> {
+    all_rust_files().into_iter().filter(|(_, text)| fails(text)).map(|(path, _)| path).collect()
 }
 
 #[test]
 fn every_file_begins_by_saying_what_it_is_for() {
-    for (path, text) in all_rust_files() {
-        assert!(text.starts_with("//! "), "{path} begins with its module's doc");
-    }
+    assert_none("no module doc", offenders(|text| !text.starts_with("//! ")));
 }
 
 #[test]
 fn no_file_is_too_long() {
-    for (path, text) in all_rust_files() {
-        let lines = text.lines().count();
-        assert!(lines <= 800, "{path} has {lines} lines");
-    }
+    assert_none("over 800 lines", offenders(|text| text.lines().count() > 800));
 }
 
 #[test]
 fn no_test_is_switched_off() {
     let ignore = concat!("#[", "ignore");
-    for (path, text) in all_rust_files() {
-        assert!(!text.contains(ignore), "{path} switches a test off");
-    }
+    assert_none("switched off", offenders(|text| text.contains(ignore)));
 }
 
 #[test]
 fn no_path_of_this_machine_is_in_the_source() {
-    let repository = root();
-    let home = std::env::var("HOME").unwrap_or_default();
-    for (path, text) in all_rust_files() {
-        assert!(!text.contains(repository.to_str().unwrap()), "{path} names this checkout");
-        if home.len() > "/root".len() {
-            assert!(!text.contains(&home), "{path} names a home folder");
-        }
-    }
+    let repository = root().to_string_lossy().into_owned();
+    assert_none("names this checkout", offenders(|text| text.contains(&repository)));
 }
 
 #[test]

@@ -14,8 +14,8 @@ use tracing_subscriber::EnvFilter;
 
 /// Connections of the admin plane; consoles and probes, not crowds.
 const ADMIN_CONNECTIONS: usize = 256;
-/// After the cut, so long may the last bytes take to reach their clients.
-const LAST_WORDS: Duration = Duration::from_millis(250);
+/// After the cut, every connection is gone within this.
+const LAST_CONNECTION: Duration = Duration::from_millis(250);
 /// So long may the journal take to write what it was given.
 const LAST_ROWS: Duration = Duration::from_secs(2);
 /// How often the drain looks whether it is done.
@@ -73,7 +73,7 @@ pub(super) async fn run_relay(config: Config, ready: impl FnOnce(&Ready)) -> Res
         () = stop_asked(&mut term, &mut int) => tracing::info!("told twice: ending now"),
     }
     relay.set_drain(Drain::Cut);
-    if tokio::time::timeout(LAST_WORDS, clients.closed()).await.is_err() {
+    if tokio::time::timeout(LAST_CONNECTION, clients.closed()).await.is_err() {
         tracing::warn!("some clients did not take their last bytes");
     }
     watching.abort();

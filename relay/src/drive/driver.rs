@@ -534,8 +534,13 @@ impl Drop for Driver {
     /// Dropped before its end: the client is gone. Its calls close with it.
     fn drop(&mut self) {
         if matches!(self.phase, Phase::Running) {
-            let stalled = self.peer.is_stalled();
-            let cause = if stalled { Cause::ClientStalled } else { Cause::ClientGone };
+            let cause = if self.peer.is_stalled() {
+                Cause::ClientStalled
+            } else if self.relay.drain() == Drain::Cut {
+                Cause::Drain
+            } else {
+                Cause::ClientGone
+            };
             self.input(wall::now(), Input::Stop(cause));
         }
         self.relay.leave();

@@ -25,6 +25,9 @@ const HEADER_TIME: Duration = Duration::from_secs(60);
 /// Request heads, and what a stream may hold for a slow client, are bounded by this.
 const BUFFER: usize = 64 * 1024;
 
+/// After the relay's last moment has come, so long may the last bytes take to their client.
+const LAST_WORDS: Duration = Duration::from_millis(150);
+
 /// A listener's limits.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -56,13 +59,22 @@ pub(super) async fn serve(socket: TcpStream, router: Router, relay: Arc<Relay>, 
         ended = connection.as_mut() => ended,
         () = relay.until(Drain::Draining) => {
             connection.as_mut().graceful_shutdown();
-            connection.as_mut().await
+            tokio::select! {
+                ended = connection.as_mut() => ended,
+                () = last_words(&relay) => Ok(()),
+            }
         }
     };
     if let Err(error) = ended {
         // Clients leave in many ways; each is in the journal if a request ran.
         tracing::debug!(%error, "connection ended");
     }
+}
+
+/// A client that does not take its last bytes does not hold the exit up.
+async fn last_words(relay: &Relay) {
+    relay.until(Drain::Cut).await;
+    tokio::time::sleep(LAST_WORDS).await;
 }
 
 /// A socket whose stuck writes run into a time limit.

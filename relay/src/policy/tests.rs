@@ -1,1 +1,11 @@
+//! Tests of the core: rows that read like the design, and laws over random
+//! orders of events.
 
+mod clocks;
+mod exhausted;
+mod hold;
+mod laws;
+mod onward;
+mod planning;
+mod scenario;
+mod verdicts;

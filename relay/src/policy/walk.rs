@@ -44,9 +44,9 @@ struct Pause {
 /// One request's progress on its ladder.
 #[derive(Debug)]
 pub struct Walk {
-    ladder: Arc<LadderSpec>,
+    pub(super) ladder: Arc<LadderSpec>,
     need: Need,
-    rng: fastrand::Rng,
+    pub(super) rng: fastrand::Rng,
     started: Time,
     state: State,
     plan: Plan,

@@ -63,13 +63,13 @@ impl Call {
         .await
     }
 
-    /// Whether the peer has closed the connection.
+    /// Whether the connection is closed.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.closed.borrow().is_some()
     }
 
-    /// When the peer closed the connection; waits for it.
+    /// When the connection was closed, by the peer unless the script did; waits for it.
     pub async fn closed(&self) -> Instant {
         let mut closed = self.closed.clone();
         clock::within("the relay to close the provider's connection", async {
@@ -79,7 +79,7 @@ impl Call {
         .await
     }
 
-    /// How long after `since` the peer closed the connection; waits for it.
+    /// How long after `since` the connection was closed; waits for it.
     pub async fn closed_after(&self, since: Instant) -> Duration {
         self.closed().await.saturating_duration_since(since)
     }

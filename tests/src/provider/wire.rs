@@ -72,7 +72,7 @@ where
     let (reader, mut writer) = tokio::io::split(stream);
     let (requests, mut incoming) = mpsc::unbounded_channel();
     let (closing, closed) = watch::channel(None);
-    let reading = tokio::spawn(read_requests(reader, requests, closing));
+    let reading = tokio::spawn(read_requests(reader, requests, closing.clone()));
     let mut on_connection = 0;
     let mut played = Played::Whole;
     while played == Played::Whole {
@@ -92,6 +92,8 @@ where
     }
     reading.abort();
     let _ = reading.await;
+    // Whoever closed it: it is closed.
+    closing.send_if_modified(|at| at.replace(at.unwrap_or_else(clock::now)).is_none());
     played
 }
 

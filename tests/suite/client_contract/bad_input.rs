@@ -68,12 +68,12 @@ async fn wrong_fields_are_a_400_that_names_them() {
 }
 
 #[tokio::test]
-async fn an_unknown_model_is_named_and_journaled() {
+async fn an_unknown_model_is_told_where_to_look_and_journaled() {
     let (relay, a) = relay_and_provider(plain).await;
     let answer = relay.send(&openai::ask("no-such-model")).await;
     assert_told("unknown model", &answer, &[400, 404]);
     let error = answer.error_object().unwrap();
-    assert!(error["message"].as_str().unwrap().contains("no-such-model"), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("/v1/models"), "{error}");
     assert_eq!(error["code"], "model_not_found");
     let detail = relay.journaled(&answer.id()).await;
     assert_eq!(detail.request.outcome, Some(shared::RequestOutcome::Rejected));

@@ -33,7 +33,7 @@ async fn the_relays_own_names_are_accepted() {
         let answer = relay.send_with(&[("Host", &host)], &openai::ask("chat")).await;
         answer.assert_good("hello");
     }
-    let origin = format!("http://localhost:{port}");
+    let origin = format!("http://127.0.0.1:{port}");
     let answer = relay.send_with(&[("Origin", &origin)], &openai::ask("chat")).await;
     answer.assert_good("hello");
 }

@@ -2,7 +2,6 @@
 
 use super::Row;
 use serde_json::{Value, json};
-use shared::TokenVerdict;
 use tests::relay::tried;
 use tests::{Provider, Relay, Reply, Setup, openai};
 
@@ -40,14 +39,15 @@ async fn server_error_in_the_stream_before_a_token_is_the_same() {
 }
 
 #[tokio::test]
-async fn server_error_is_a_bad_verdict() {
+async fn server_error_is_journaled_with_its_status() {
     let a = Provider::always(Reply::error(500, "x", "server_error", &Value::Null)).await;
     let b = Provider::always(Reply::text("from B")).await;
     let relay = Relay::start(&Setup::over(&[&a, &b])).await;
     let answer = relay.ask().await;
     let detail = relay.journaled(&answer.id()).await;
-    assert_eq!(detail.attempts[0].verdict, Some(TokenVerdict::Bad));
     assert_eq!(detail.attempts[0].status, Some(500));
+    assert!(detail.attempts[0].headers_ms.is_some());
+    assert_eq!(detail.attempts[0].ttft_ms, None);
 }
 
 #[tokio::test]
@@ -71,7 +71,6 @@ async fn connect_is_a_refused_port_an_unknown_name_or_no_tls() {
         answer.assert_good("from B");
         let detail = relay.journaled(&answer.id()).await;
         assert_eq!(tried(&detail), ["a first connect", "b failover ok"], "{name}");
-        assert_eq!(detail.attempts[0].verdict, Some(TokenVerdict::Bad), "{name}");
 
         let relay = Relay::start(&Setup::default().and_rung(&url)).await;
         let answer = relay.ask().await;

@@ -1,7 +1,7 @@
 //! `ttft_timeout` and `deadline`: the first and the third clock.
 
 use super::belay;
-use shared::{RequestOutcome, TokenVerdict};
+use shared::RequestOutcome;
 use tests::clock::{assert_fired, assert_within, ms};
 use tests::relay::tried;
 use tests::{Provider, Relay, Reply, Setup, openai};
@@ -21,7 +21,6 @@ async fn ttft_timeout_goes_to_the_next_rung() {
         assert_within("A's end", silent.closed_after(b.call(0).await.at).await, ms(200));
         let detail = relay.journaled(&answer.id()).await;
         assert_eq!(tried(&detail), ["a first ttft_timeout", "b failover ok"]);
-        assert_eq!(detail.attempts[0].verdict, Some(TokenVerdict::Bad));
         assert_eq!(a.count(), 1, "a silent rung is not asked again");
     }
 }
@@ -81,6 +80,5 @@ async fn deadline_in_the_stream_is_an_error_event() {
     assert_eq!(b.count(), 0);
     let detail = relay.journaled(&answer.id()).await;
     assert_eq!(detail.request.outcome, Some(RequestOutcome::Deadline));
-    assert_eq!(detail.attempts[0].verdict, Some(TokenVerdict::Good), "what was said stands");
     assert!(belay(&answer)["request_id"].is_string());
 }

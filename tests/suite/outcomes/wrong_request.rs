@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use shared::RequestOutcome;
 use tests::relay::tried;
 use tests::setup::key_of;
-use tests::{Provider, Relay, Reply, Setup};
+use tests::{Provider, Relay, Reply, Setup, openai};
 
 fn too_long() -> Reply {
     let message = "This model's maximum context length is 1000 tokens. However, your messages \
@@ -91,11 +91,12 @@ async fn context_exceeded_alone_is_a_400_with_its_code() {
 
 #[tokio::test]
 async fn context_exceeded_is_known_by_its_message_where_the_code_is_missing() {
-    let ollama =
-        json!({"error": "the request exceeds the available context size, try increasing it"});
-    let number = json!({"error": {"code": 400, "type": "exceed_context_size_error",
-        "message": "request (1300 tokens) exceeds the available context size (1024 tokens)"}});
-    for body in [ollama, number] {
+    // As Ollama says it, and as llama.cpp does.
+    let words = "prompt too long; exceeded max context length by 7 tokens";
+    let worded = openai::error_body(words, "invalid_request_error", &Value::Null);
+    let typed = json!({"error": {"code": 400, "type": "exceed_context_size_error",
+        "message": "the request exceeds the available context size, try increasing it"}});
+    for body in [worded, typed] {
         let a = Provider::always(Reply::json(400, &body)).await;
         let relay = Relay::start(&Setup::over(&[&a])).await;
         let answer = relay.ask().await;

@@ -56,7 +56,7 @@ impl Counts {
             return Some(completion);
         };
         let with_reasoning = completion.saturating_add(reasoning);
-        let apart = reasoning > 0 && total == prompt.saturating_add(with_reasoning);
+        let apart = total == prompt.saturating_add(with_reasoning);
         Some(if apart { with_reasoning } else { completion })
     }
 }

@@ -1,0 +1,114 @@
+//! The three clocks, the early head and the linger.
+
+use super::scenario::*;
+use crate::policy::{Action, Input, LadderSpec, Need, RungSpec, Told};
+use shared::{AttemptKind as K, AttemptOutcome as O, RequestOutcome};
+use std::time::Duration;
+
+fn secs(secs: u64) -> Option<Duration> {
+    Some(Duration::from_secs(secs))
+}
+
+#[test]
+fn the_first_clock_cuts_a_silent_attempt_and_the_next_rung_is_called() {
+    let mut stage = Stage::on(2);
+    let started = stage.now;
+    let actions = stage.wake();
+    assert_eq!(stage.now.since(started), Duration::from_secs(15));
+    assert_eq!(outcomes(&actions), [(1, O::TtftTimeout)]);
+    assert_eq!(dials(&actions), [(2, 1, K::Failover)]);
+}
+
+#[test]
+fn alone_with_nobody_left_there_is_no_default_first_clock() {
+    let mut stage = Stage::on(1);
+    let started = stage.now;
+    while !stage.walk.is_over() {
+        stage.wake();
+    }
+    assert_eq!(stage.now.since(started), Duration::from_secs(90), "only the third clock ends it");
+}
+
+#[test]
+fn an_explicit_first_clock_always_holds() {
+    let by_ladder = (LadderSpec { ttft: secs(1), ..ladder(1) }, rungs(1));
+    let by_rung = (ladder(1), vec![RungSpec { ttft: secs(1), ..RungSpec::default() }]);
+    for (spec, rungs) in [by_ladder, by_rung] {
+        let mut stage = Stage::set(spec, rungs, streaming());
+        stage.give(Input::Start);
+        let started = stage.now;
+        let told = failure(&stage.wake());
+        assert_eq!(stage.now.since(started), Duration::from_secs(1));
+        assert_eq!((told.status, told.told), (504, Told::Timeout));
+    }
+}
+
+#[test]
+fn the_second_clock_is_fed_by_content_and_stands_still_while_the_client_does_not_read() {
+    let mut stage = Stage::on(2);
+    stage.token(A);
+    stage.after(10_000).token(A);
+    stage.after(14_000).give(Input::Unblocked(Duration::from_secs(9)));
+    let due = stage.walk.next_deadline(&stage.board).unwrap();
+    assert_eq!(due.since(stage.now), Duration::from_secs(10));
+    let actions = stage.wake();
+    assert_eq!(outcomes(&actions), [(1, O::Stall)]);
+    assert_eq!(failure(&actions).told, Told::Broken(O::Stall));
+}
+
+#[test]
+fn pings_feed_the_second_clock_only_where_the_rung_says_so() {
+    for (pings_count, outcome) in [(false, O::Stall), (true, O::Deadline)] {
+        let spec = RungSpec { pings_count, inter_token: secs(1), ..RungSpec::default() };
+        let mut stage = Stage::set(ladder(1), vec![spec], streaming());
+        stage.give(Input::Start);
+        stage.token(A);
+        let mut seen = Vec::new();
+        while !stage.walk.is_over() {
+            stage.after(600).give(Input::Ping(A));
+            let due = stage.walk.next_deadline(&stage.board).unwrap();
+            if due <= stage.now.plus(Duration::from_millis(600)) {
+                seen = stage.wake();
+            }
+        }
+        assert_eq!(outcomes(&seen), [(1, outcome)]);
+    }
+}
+
+#[test]
+fn the_third_clock_ends_everything() {
+    let spec = LadderSpec { total: Duration::from_secs(3), ..ladder(2) };
+    let mut stage = Stage::set(spec, rungs(2), streaming());
+    stage.give(Input::Start);
+    let actions = stage.wake();
+    assert_eq!(outcomes(&actions), [(1, O::Deadline)]);
+    let told = failure(&actions);
+    assert_eq!((told.status, told.outcome), (504, RequestOutcome::Deadline));
+}
+
+#[test]
+fn after_a_finish_reason_the_clocks_stop_and_the_relay_ends_the_stream_itself() {
+    let mut stage = Stage::on(1);
+    stage.token(A);
+    stage.after(89_500).give(Input::Finished(A, WHOLE));
+    let finished = stage.now;
+    let done = stage.wake();
+    assert_eq!(stage.now.since(finished), Duration::from_secs(2), "beyond the third clock");
+    assert_eq!(outcomes(&done), [(1, O::Ok)]);
+    assert!(is_complete(&done));
+}
+
+#[test]
+fn the_head_goes_out_early_once_and_only_for_streams() {
+    for (stream, heads) in [(true, 1), (false, 0)] {
+        let need = Need { stream, ..Need::default() };
+        let mut stage = Stage::set(ladder(1), rungs(1), need);
+        stage.give(Input::Start);
+        let mut seen = Vec::new();
+        while !stage.walk.is_over() {
+            seen.extend(stage.wake());
+        }
+        let sent = seen.iter().filter(|action| matches!(action, Action::SendHead)).count();
+        assert_eq!(sent, heads);
+    }
+}

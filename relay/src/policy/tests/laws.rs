@@ -1,0 +1,185 @@
+//! Laws over random orders of events, late and foreign ones included.
+
+use super::scenario::*;
+use crate::policy::{
+    Action, Answer, AttemptId, Board, Break, Ending, Input, LadderSpec, Need, NoHead, OnEmpty,
+    OnRefusal, RungSpec, Time, Walk,
+};
+use proptest::prelude::*;
+use shared::{Cause, Signature};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+fn ending() -> impl Strategy<Value = Ending> {
+    let answer = any::<(bool, bool, bool)>().prop_map(|(content, refused, length)| Answer {
+        content,
+        refused,
+        length,
+    });
+    let broken = prop::sample::select(vec![
+        Break::EndOfBody,
+        Break::Reset,
+        Break::TooLarge,
+        Break::Malformed,
+        Break::NotTheDialect,
+    ]);
+    let signature = prop::option::of(prop::sample::select(Signature::ALL));
+    let wait = prop::option::of((0_u64..2_000_000).prop_map(Duration::from_millis));
+    let statuses = vec![201, 302, 400, 401, 403, 404, 408, 413, 429, 500, 503, 529];
+    let status = (prop::sample::select(statuses), signature.clone(), wait.clone(), any::<bool>())
+        .prop_map(|(status, signature, retry_after, names_added_field)| Ending::Status {
+            status,
+            signature,
+            retry_after,
+            names_added_field,
+        });
+    prop_oneof![
+        answer.prop_map(Ending::Proper),
+        broken.prop_map(Ending::Broken),
+        (signature, wait)
+            .prop_map(|(signature, retry_after)| Ending::ErrorEvent { signature, retry_after }),
+        status,
+        Just(Ending::NoHead(NoHead::NotConnected)),
+        Just(Ending::NoHead(NoHead::Closed)),
+    ]
+}
+
+fn input() -> impl Strategy<Value = Input> {
+    // Four attempts at the most are made below; five gives foreign ones, too.
+    let attempt = || (1_u32..=5).prop_map(AttemptId);
+    let causes = vec![Cause::ClientGone, Cause::ClientStalled, Cause::Drain, Cause::RelayFault];
+    prop_oneof![
+        6 => (attempt(), any::<bool>()).prop_map(|(attempt, refusal)| Input::Token { attempt, refusal }),
+        1 => attempt().prop_map(Input::Ping),
+        2 => (attempt(), any::<bool>()).prop_map(|(attempt, refused)| {
+            Input::Finished(attempt, Answer { refused, ..WHOLE })
+        }),
+        6 => (attempt(), ending()).prop_map(|(attempt, ending)| Input::Ended(attempt, ending)),
+        1 => (0_u64..30_000).prop_map(|ms| Input::Unblocked(Duration::from_millis(ms))),
+        1 => prop::sample::select(causes).prop_map(Input::Stop),
+        6 => Just(Input::Wake),
+    ]
+}
+
+prop_compose! {
+    fn stage()(
+        count in 1_usize..=3,
+        stream in any::<bool>(),
+        side_effects in prop::bool::weighted(0.2),
+        interactive in any::<bool>(),
+        retries in prop::option::of(0_u32..3),
+        explicit in any::<bool>(),
+        next in any::<bool>(),
+        seed in any::<u64>(),
+    ) -> Stage {
+        let spec = LadderSpec {
+            interactive,
+            retries,
+            ttft: explicit.then_some(Duration::from_secs(5)),
+            ..ladder(count)
+        };
+        let rung = RungSpec {
+            on_refusal: if next { OnRefusal::Next } else { OnRefusal::End },
+            on_empty: if next { OnEmpty::Next } else { OnEmpty::End },
+            ..RungSpec::default()
+        };
+        let need = Need { stream, side_effects, ..Need::default() };
+        let now = Time::from_millis(1_000_000);
+        let rng = fastrand::Rng::with_seed(seed);
+        Stage {
+            board: Board::new(vec![rung; count], fastrand::Rng::with_seed(seed ^ 1)),
+            walk: Walk::new(now, Arc::new(spec), need, rng),
+            now,
+        }
+    }
+}
+
+/// Everything that was done, checked as it comes.
+#[derive(Default)]
+struct Seen {
+    dialled: BTreeMap<u32, u32>,
+    committed: Option<AttemptId>,
+    over: bool,
+}
+
+impl Seen {
+    fn check(&mut self, actions: &[Action]) {
+        for action in actions {
+            assert!(!self.over, "{action:?} after the end");
+            match action {
+                Action::Dial { attempt, .. } => {
+                    assert_eq!(self.committed, None, "a dial after the commit");
+                    let again = self.dialled.insert(attempt.0, 0);
+                    assert_eq!(again, None, "{attempt:?} dialled twice");
+                }
+                Action::AttemptEnded { attempt, .. } => {
+                    let ends = self.dialled.get_mut(&attempt.0).expect("ended, never dialled");
+                    *ends += 1;
+                    assert_eq!(*ends, 1, "{attempt:?} ended twice");
+                }
+                Action::Commit(attempt) => {
+                    assert_eq!(self.committed, None, "two commits");
+                    self.committed = Some(*attempt);
+                }
+                Action::Complete { attempt, .. } => {
+                    assert_eq!(self.committed, Some(*attempt), "completed by a loser");
+                    self.over = true;
+                }
+                Action::Fail(_) | Action::Abandon { .. } => self.over = true,
+                Action::SendHead => assert_eq!(self.committed, None),
+            }
+        }
+        if self.over {
+            assert!(self.dialled.values().all(|ends| *ends == 1), "an attempt without an end");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn whatever_happens_in_whatever_order(
+        mut stage in stage(),
+        inputs in prop::collection::vec((input(), 0_u64..20_000), 0..60),
+    ) {
+        let mut seen = Seen::default();
+        let most = stage.walk.ladder.max_attempts();
+        seen.check(&stage.give(Input::Start));
+        for (input, millis) in inputs {
+            // Time passes only as far as the walk has asked to sleep: that is the law of use.
+            let later = stage.now.plus(Duration::from_millis(millis));
+            stage.now = stage.walk.next_deadline(&stage.board).map_or(later, |at| later.min(at.max(stage.now)));
+            seen.check(&stage.give(input));
+            prop_assert!(seen.dialled.len() <= most, "more attempts than max_attempts");
+        }
+        // Left alone, every walk comes to an end, in a bounded number of steps.
+        for _ in 0..100 {
+            if stage.walk.is_over() {
+                break;
+            }
+            seen.check(&stage.wake());
+        }
+        prop_assert!(seen.over && stage.walk.is_over(), "the walk never ends");
+        prop_assert_eq!(stage.walk.next_deadline(&stage.board), None);
+    }
+
+    #[test]
+    fn the_same_inputs_give_the_same_actions(
+        seed in any::<u64>(),
+        inputs in prop::collection::vec((input(), 0_u64..20_000), 0..40),
+    ) {
+        let run = || {
+            let spec = LadderSpec { retries: Some(2), max_attempts: Some(5), ..ladder(2) };
+            let mut stage = Stage::set(spec, rungs(2), streaming());
+            stage.walk.rng = fastrand::Rng::with_seed(seed);
+            let mut trace = vec![stage.give(Input::Start)];
+            for (input, millis) in &inputs {
+                trace.push(stage.after(*millis).give(input.clone()));
+            }
+            trace
+        };
+        prop_assert_eq!(run(), run());
+    }
+}

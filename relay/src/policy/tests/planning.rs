@@ -1,0 +1,84 @@
+//! Which rungs are candidates, and what happens when none is.
+
+use super::scenario::*;
+use crate::policy::{Capabilities, Input, Need, RungSpec, Told};
+use shared::{AttemptKind as K, PassedOver, RequestOutcome};
+use std::time::Duration;
+
+fn reasons(stage: &Stage) -> Vec<(usize, PassedOver)> {
+    stage.walk.passed_over().iter().map(|(rung, reason)| (rung.0, *reason)).collect()
+}
+
+#[test]
+fn rungs_that_cannot_serve_the_request_are_passed_over_with_their_reason() {
+    let specs = vec![
+        RungSpec { can: Capabilities::default(), ..RungSpec::default() },
+        RungSpec { context: Some(50), ..RungSpec::default() },
+        RungSpec { max_output: Some(10), ..RungSpec::default() },
+        RungSpec { context: Some(5000), ..RungSpec::default() },
+    ];
+    let need = Need {
+        capabilities: Capabilities { images: true, ..Capabilities::default() },
+        prompt_tokens: 100,
+        max_output: Some(20),
+        ..streaming()
+    };
+    let mut stage = Stage::set(ladder(4), specs, need);
+    assert_eq!(dials(&stage.give(Input::Start)), [(1, 3, K::First)]);
+    let expected =
+        [(0, PassedOver::Capability), (1, PassedOver::Context), (2, PassedOver::MaxOutput)];
+    assert_eq!(reasons(&stage), expected);
+}
+
+#[test]
+fn an_estimate_never_removes_the_largest_context_and_an_unset_one_is_large_enough() {
+    let need = Need { prompt_tokens: 9_999, ..streaming() };
+    let of = |sizes: &[Option<u64>]| -> Vec<RungSpec> {
+        let spec = |&context: &Option<u64>| RungSpec { context, ..RungSpec::default() };
+        sizes.iter().map(spec).collect()
+    };
+    let mut stage = Stage::set(ladder(2), of(&[Some(10), Some(20)]), need);
+    assert_eq!(dials(&stage.give(Input::Start)), [(1, 1, K::First)]);
+    let mut stage = Stage::set(ladder(2), of(&[Some(10), None]), need);
+    assert_eq!(dials(&stage.give(Input::Start)), [(1, 1, K::First)]);
+}
+
+#[test]
+fn no_rung_able_is_a_400_that_names_the_feature() {
+    let specs = vec![RungSpec { can: Capabilities::default(), ..RungSpec::default() }];
+    let capabilities = Capabilities { audio: true, ..Capabilities::default() };
+    let mut stage = Stage::set(ladder(1), specs, Need { capabilities, ..streaming() });
+    let told = failure(&stage.give(Input::Start));
+    assert_eq!((told.status, told.outcome), (400, RequestOutcome::NoCandidate));
+    let gist = Told::NoRungAble { reason: PassedOver::Capability, feature: Some("audio") };
+    assert_eq!(told.told, gist);
+}
+
+#[test]
+fn a_held_rung_is_passed_over_and_waited_for_only_when_it_is_alone_and_soon_free() {
+    for (seconds, waits) in [(1, true), (2, true), (3, false), (60, false)] {
+        let mut stage = Stage::on(1);
+        let actions = stage.end(A, refused(429, seconds));
+        assert_eq!(stage.walk.is_over(), !waits, "{seconds} s");
+        if waits {
+            let refused_at = stage.now;
+            assert_eq!(dials(&stage.wake()), [(2, 0, K::Retry)]);
+            assert_eq!(stage.now.since(refused_at), Duration::from_secs(seconds));
+        } else {
+            let told = failure(&actions);
+            assert_eq!((told.status, told.told), (429, Told::RateLimited));
+        }
+    }
+}
+
+#[test]
+fn with_every_rung_held_from_the_start_the_walk_waits_or_says_when() {
+    let mut first = Stage::on(1);
+    first.end(A, refused(429, 30));
+    let mut second = Stage::set(ladder(1), rungs(1), streaming());
+    second.board = first.board;
+    second.now = first.now;
+    let told = failure(&second.give(Input::Start));
+    assert_eq!((told.status, told.retry_after), (429, Some(Duration::from_secs(30))));
+    assert_eq!(reasons(&second), [(0, PassedOver::Hold)]);
+}

@@ -1,0 +1,135 @@
+//! A small stage for walks: rungs, a board, a time, and what was done.
+
+use crate::policy::{
+    Action, Answer, AttemptId, Board, Break, Ending, Failure, Input, LadderSpec, Need, NoHead,
+    RungIndex, RungSpec, Time, Walk,
+};
+use shared::{AttemptKind, AttemptOutcome};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(super) const A: AttemptId = AttemptId(1);
+pub(super) const B: AttemptId = AttemptId(2);
+pub(super) const C: AttemptId = AttemptId(3);
+
+pub(super) const WHOLE: Answer = Answer { content: true, refused: false, length: false };
+
+/// A walk on its stage.
+#[derive(Debug)]
+pub(super) struct Stage {
+    pub(super) walk: Walk,
+    pub(super) board: Board,
+    pub(super) now: Time,
+}
+
+/// `rungs` rungs of default limits.
+pub(super) fn rungs(rungs: usize) -> Vec<RungSpec> {
+    vec![RungSpec::default(); rungs]
+}
+
+pub(super) fn ladder(rungs: usize) -> LadderSpec {
+    LadderSpec { rungs: (0..rungs).map(RungIndex).collect(), ..LadderSpec::default() }
+}
+
+pub(super) fn streaming() -> Need {
+    Need { stream: true, ..Need::default() }
+}
+
+impl Stage {
+    /// Not yet started.
+    pub(super) fn set(ladder: LadderSpec, rungs: Vec<RungSpec>, need: Need) -> Self {
+        let board = Board::new(rungs, fastrand::Rng::with_seed(7));
+        let now = Time::from_millis(1_000_000);
+        let rng = fastrand::Rng::with_seed(11);
+        Self { walk: Walk::new(now, Arc::new(ladder), need, rng), board, now }
+    }
+
+    /// A streaming walk on `count` default rungs, started.
+    pub(super) fn on(count: usize) -> Self {
+        let mut stage = Self::set(ladder(count), rungs(count), streaming());
+        stage.give(Input::Start);
+        stage
+    }
+
+    pub(super) fn give(&mut self, input: Input) -> Vec<Action> {
+        let mut actions = Vec::new();
+        self.walk.handle(self.now, input, &mut self.board, &mut actions);
+        actions
+    }
+
+    pub(super) fn after(&mut self, millis: u64) -> &mut Self {
+        self.now = self.now.plus(Duration::from_millis(millis));
+        self
+    }
+
+    /// Goes to the next deadline and wakes the walk.
+    pub(super) fn wake(&mut self) -> Vec<Action> {
+        let at = self.walk.next_deadline(&self.board).expect("a walk that waits has a deadline");
+        self.now = self.now.max(at);
+        self.give(Input::Wake)
+    }
+
+    pub(super) fn token(&mut self, attempt: AttemptId) -> Vec<Action> {
+        self.give(Input::Token { attempt, refusal: false })
+    }
+
+    pub(super) fn end(&mut self, attempt: AttemptId, ending: Ending) -> Vec<Action> {
+        self.give(Input::Ended(attempt, ending))
+    }
+
+    pub(super) fn status(&mut self, attempt: AttemptId, status: u16) -> Vec<Action> {
+        self.end(attempt, by_status(status))
+    }
+}
+
+pub(super) fn by_status(status: u16) -> Ending {
+    Ending::Status { status, signature: None, retry_after: None, names_added_field: false }
+}
+
+pub(super) fn refused(status: u16, seconds: u64) -> Ending {
+    let retry_after = Some(Duration::from_secs(seconds));
+    Ending::Status { status, signature: None, retry_after, names_added_field: false }
+}
+
+pub(super) fn cut() -> Ending {
+    Ending::Broken(Break::EndOfBody)
+}
+
+pub(super) fn unreachable_host() -> Ending {
+    Ending::NoHead(NoHead::NotConnected)
+}
+
+/// The dials among `actions`: attempt number, rung, kind.
+pub(super) fn dials(actions: &[Action]) -> Vec<(u32, usize, AttemptKind)> {
+    let dial = |action: &Action| match action {
+        Action::Dial { attempt, rung, kind, .. } => Some((attempt.0, rung.0, *kind)),
+        _ => None,
+    };
+    actions.iter().filter_map(dial).collect()
+}
+
+/// The outcomes among `actions`.
+pub(super) fn outcomes(actions: &[Action]) -> Vec<(u32, AttemptOutcome)> {
+    let ended = |action: &Action| match action {
+        Action::AttemptEnded { attempt, outcome, .. } => Some((attempt.0, *outcome)),
+        _ => None,
+    };
+    actions.iter().filter_map(ended).collect()
+}
+
+/// The failure among `actions`.
+pub(super) fn failure(actions: &[Action]) -> Failure {
+    let failed = |action: &Action| match action {
+        Action::Fail(failure) => Some(failure.clone()),
+        _ => None,
+    };
+    actions.iter().find_map(failed).unwrap_or_else(|| panic!("no failure in {actions:?}"))
+}
+
+pub(super) fn is_complete(actions: &[Action]) -> bool {
+    actions.iter().any(|action| matches!(action, Action::Complete { .. }))
+}
+
+pub(super) fn is_committed(actions: &[Action]) -> bool {
+    actions.iter().any(|action| matches!(action, Action::Commit(_)))
+}
