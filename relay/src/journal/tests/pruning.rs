@@ -64,6 +64,7 @@ fn above_its_size_the_oldest_go_and_the_file_shrinks() {
 fn what_still_runs_is_not_old() {
     let bed = Bed::new();
     let journal = bed.open_with(|options| options.retain = Duration::from_secs(1));
+    eventually("the file is set up", || journal.reader().request(id(1)).is_ok());
     let mut old = start(1);
     old.at = UnixMillis(1_000);
     journal.start(old);
