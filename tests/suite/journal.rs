@@ -71,16 +71,35 @@ async fn ask_on_and_on(to: std::net::SocketAddr, ended: &std::sync::Mutex<Vec<St
     }
 }
 
-#[tokio::test]
-async fn a_short_request_is_there_when_its_end_is_seen() {
-    let a = Provider::always(Reply::text("hello")).await;
-    let mut relay = Relay::start(&Setup::over(&[&a])).await;
+/// Kills the relay the moment a short request's end is seen; its row must be there.
+async fn short_request(mut relay: Relay) {
     let answer = relay.ask().await;
     relay.kill().await;
     let relay = relay.restart().await;
     let detail = relay.journaled(&answer.id()).await;
     assert_eq!(detail.request.outcome, Some(RequestOutcome::Ok));
     assert_eq!((detail.attempts[0].output_tokens, detail.request.events), (Some(3), 1));
+}
+
+#[tokio::test]
+async fn a_short_request_is_there_when_its_end_is_seen() {
+    let a = Provider::always(Reply::text("hello")).await;
+    for _ in 0..3 {
+        let relay = Relay::start(&Setup::over(&[&a])).await;
+        eventually("the journal", async || {
+            (relay.admin_get("/admin/v1/requests").await.status == 200).then_some(())
+        })
+        .await;
+        short_request(relay).await;
+    }
+}
+
+#[tokio::test]
+async fn the_very_first_request_is_there_when_its_end_is_seen() {
+    let a = Provider::always(Reply::text("hello")).await;
+    for _ in 0..3 {
+        short_request(Relay::start(&Setup::over(&[&a])).await).await;
+    }
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use crate::clock;
 use serde_json::Value;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
@@ -24,6 +25,7 @@ pub struct Call {
     /// The body.
     pub body: Vec<u8>,
     pub(super) writes: Mutex<Vec<(Instant, usize)>>,
+    pub(super) whole: AtomicBool,
     pub(super) closed: watch::Receiver<Option<Instant>>,
 }
 
@@ -77,6 +79,15 @@ impl Call {
             at.expect("just waited for")
         })
         .await
+    }
+
+    /// Waits until nothing more can come of this call: its connection is closed,
+    /// or its reply was sent to its proper end, after which the connection may live on.
+    pub async fn over(&self) {
+        clock::eventually("the call to be over", async || {
+            (self.is_closed() || self.whole.load(Ordering::SeqCst)).then_some(())
+        })
+        .await;
     }
 
     /// How long after `since` the connection was closed; waits for it.

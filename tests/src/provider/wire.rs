@@ -6,7 +6,7 @@ use super::reply::{Framing, Reply, Step};
 use crate::clock;
 use socket2::SockRef;
 use std::fmt::Write as _;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -114,6 +114,7 @@ fn enter(
         headers: request.headers,
         body: request.body,
         writes: Mutex::default(),
+        whole: AtomicBool::new(false),
         closed,
     });
     calls.push(call.clone());
@@ -144,6 +145,7 @@ async fn play(reply: Reply, call: &Call, writer: &mut (impl AsyncWrite + Unpin))
             writer.write_all(b"0\r\n\r\n").await?;
             writer.flush().await?;
         }
+        call.whole.store(true, Ordering::SeqCst);
         let open = reply.framing != Framing::Connection;
         Ok::<_, std::io::Error>(if open { Played::Whole } else { Played::Close })
     };

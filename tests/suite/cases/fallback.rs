@@ -70,7 +70,7 @@ async fn b32_an_error_after_text_is_told_and_nobody_else_is_asked() {
         assert_eq!((a.count(), b.count()), (1, 0));
         let detail = relay.journaled(&answer.id()).await;
         assert_eq!(tried(&detail), [format!("a first {outcome}")]);
-        a.idle().await;
+        a.call(0).await.over().await;
     }
 }
 

@@ -67,7 +67,7 @@ async fn it_fails_over_even_after_a_break_in_the_middle() {
         assert_eq!(answer.header("x-belay-rung"), Some("b"));
         let detail = relay.journaled(&answer.id()).await;
         assert_eq!(tried(&detail), [format!("a first {outcome}"), "b failover ok".to_owned()]);
-        a.call(0).await.closed().await;
+        a.call(0).await.over().await;
     }
 }
 

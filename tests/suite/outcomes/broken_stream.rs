@@ -30,7 +30,7 @@ async fn check(
     assert_eq!(detail.request.status, Some(200), "{name}: what the client saw");
     let stamp = answer.stamp().expect("stamped before the error event");
     assert_eq!(stamp["rung"], "a", "{name}");
-    a.call(0).await.closed().await;
+    a.call(0).await.over().await;
     answer
 }
 

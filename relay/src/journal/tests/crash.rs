@@ -62,11 +62,8 @@ fn a_reopened_file_keeps_this_lifes_requests_running() {
     assert_eq!(bed.number("SELECT count(*) FROM requests WHERE outcome = 'ok'"), 2);
 }
 
-/// Not a test: the process that is killed.
-#[test]
-#[ignore = "run as a child by after_kill_9_what_was_committed_is_there"]
-fn child() {
-    let Some(path) = std::env::var_os(CHILD) else { return };
+/// The process that is killed: writes and writes until it is.
+fn write_until_killed(path: std::ffi::OsString) {
     let journal = Journal::open(JournalOptions::new(path.into(), now));
     run_one(&journal, 1);
     for number in 2.. {
@@ -77,10 +74,19 @@ fn child() {
 
 #[test]
 fn after_kill_9_what_was_committed_is_there() {
+    // The test runs itself once more, as the process that it kills.
+    if let Some(path) = std::env::var_os(CHILD) {
+        return write_until_killed(path);
+    }
     let bed = Bed::new();
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--nocapture", "--exact"])
-        .arg(concat!(module_path!(), "::child").split_once("::").unwrap().1)
+        .args(["--nocapture", "--exact"])
+        .arg(
+            concat!(module_path!(), "::after_kill_9_what_was_committed_is_there")
+                .split_once("::")
+                .unwrap()
+                .1,
+        )
         .env(CHILD, &bed.path)
         .stdout(Stdio::piped())
         .spawn()
