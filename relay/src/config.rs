@@ -42,7 +42,7 @@ pub use admin::{Admin, Role, Token};
 pub use clients::Client;
 pub use journal::JournalConfig;
 pub use ladders::{Clocks, Ladder};
-pub use load::load;
+pub use load::{journal_path, load};
 pub use problem::{Problem, Refused, Severity};
 pub use providers::{Dialect, MatchField, Matcher, Provider};
 pub use rungs::{OnEmpty, OnRefusal, Rung};

@@ -95,6 +95,8 @@ struct Inner {
     sender: SyncSender<Box<Entry>>,
     state: Arc<State>,
     thread: Mutex<Option<Thread>>,
+    /// Disconnected once the file has been tried to open.
+    opening: Mutex<Receiver<()>>,
 }
 
 /// The writer thread. Its half of `ended` is dropped when it is over, which is
@@ -115,6 +117,7 @@ impl Journal {
         let queue = options.queue.max(1);
         let (sender, receiver) = sync_channel(queue);
         let (alive, ended) = sync_channel(0);
+        let (opens, opening) = sync_channel(0);
         let state = Arc::new(State::new(options.now));
         let writer = writer::Writer::new(
             JournalOptions { path: path.clone(), ..options },
@@ -123,7 +126,7 @@ impl Journal {
         );
         let spawned = std::thread::Builder::new().name("journal".to_owned()).spawn(move || {
             let _alive: SyncSender<()> = alive;
-            writer.run();
+            writer.run(opens);
         });
         let thread = match spawned {
             Ok(handle) => Some(Thread { handle, ended }),
@@ -133,7 +136,17 @@ impl Journal {
                 None
             }
         };
-        Self { inner: Some(Arc::new(Inner { path, queue, sender, state, thread: thread.into() })) }
+        let (thread, opening) = (thread.into(), opening.into());
+        Self { inner: Some(Arc::new(Inner { path, queue, sender, state, thread, opening })) }
+    }
+
+    /// Waits until the file has been tried to open, for `timeout` at the most.
+    /// Blocks. Whoever serves before that may end requests without their record.
+    pub fn wait_for_file(&self, timeout: Duration) {
+        if let Some(inner) = &self.inner {
+            let opening = inner.opening.lock().unwrap_or_else(PoisonError::into_inner);
+            let _tried_or_too_late = opening.recv_timeout(timeout);
+        }
     }
 
     /// A journal that keeps nothing, has no thread and is always healthy.

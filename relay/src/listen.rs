@@ -47,20 +47,13 @@ impl Listener {
         Ok(Self { socket, addr })
     }
 
-    /// Serves `router` until `stop` resolves.
-    pub async fn serve(
-        self,
-        router: Router,
-        relay: Arc<Relay>,
-        limits: Limits,
-        stop: impl Future<Output = ()>,
-    ) -> Stopped {
+    /// Serves `router` until the relay has drained as far as the limits say.
+    pub async fn serve(self, router: Router, relay: Arc<Relay>, limits: Limits) -> Stopped {
         let connections = limits.connections.min(Semaphore::MAX_PERMITS);
         let slots = Arc::new(Semaphore::new(connections));
-        tokio::pin!(stop);
         loop {
             let accepted = tokio::select! {
-                () = stop.as_mut() => return Stopped { slots, connections },
+                () = relay.until(limits.until) => return Stopped { slots, connections },
                 accepted = accept(&self.socket, &slots) => accepted,
             };
             match accepted {

@@ -41,13 +41,19 @@ pub(crate) struct Target {
     pub(crate) address: SocketAddr,
     child: Option<Child>,
     /// Its files; removed with it.
-    _folder: Option<tempfile::TempDir>,
+    folder: Option<tempfile::TempDir>,
 }
 
 impl Target {
     /// The process to measure.
     pub(crate) fn pid(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
+    }
+
+    /// What it wrote to standard error.
+    fn said(&self) -> String {
+        let path = self.folder.as_ref().map(|folder| folder.path().join(LOG));
+        path.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default()
     }
 }
 
@@ -92,7 +98,7 @@ impl Targets {
     /// Starts one.
     pub(crate) fn start(&self, kind: Kind) -> Res<Target> {
         match kind {
-            Kind::Direct => Ok(Target { kind, address: self.mock, child: None, _folder: None }),
+            Kind::Direct => Ok(Target { kind, address: self.mock, child: None, folder: None }),
             Kind::Nginx => self.start_nginx(),
             Kind::Belay => self.start_belay(),
         }
@@ -107,16 +113,17 @@ impl Targets {
         fs::write(&path, nginx_conf(folder.path(), address, self.mock))?;
         let mut command = self.place.on_target_core(program);
         command.arg("-e").arg("stderr").arg("-p").arg(folder.path()).arg("-c").arg(&path);
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log(folder.path())?);
+        let child = command.spawn()?;
         let target =
-            Target { kind: Kind::Nginx, address, child: Some(child), _folder: Some(folder) };
+            Target { kind: Kind::Nginx, address, child: Some(child), folder: Some(folder) };
         for _ in 0..100 {
             if TcpStream::connect(address).is_ok() {
                 return Ok(target);
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        Err("nginx did not come up".into())
+        Err(format!("nginx did not come up: {}", target.said()).into())
     }
 
     fn start_belay(&self) -> Res<Target> {
@@ -128,13 +135,14 @@ impl Targets {
         command.env("BENCH_KEY", "sk-bench").env("RUST_LOG", "error");
         // One worker, like nginx, whatever the machine.
         command.env("TOKIO_WORKER_THREADS", "1");
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log(folder.path())?);
+        let mut child = command.spawn()?;
         let mut output = BufReader::new(child.stdout.take().ok_or("no standard output")?);
         let mut target = Target {
             kind: Kind::Belay,
             address: self.mock,
             child: Some(child),
-            _folder: Some(folder),
+            folder: Some(folder),
         };
         let mut line = String::new();
         while output.read_line(&mut line)? > 0 {
@@ -146,8 +154,15 @@ impl Targets {
             }
             line.clear();
         }
-        Err("the relay ended before it served".into())
+        Err(format!("the relay ended before it served: {}", target.said()).into())
     }
+}
+
+/// A target's standard error goes to a file: shown when it does not come up, else of no interest.
+const LOG: &str = "stderr.log";
+
+fn log(folder: &Path) -> Res<fs::File> {
+    Ok(fs::File::create(folder.join(LOG))?)
 }
 
 fn nginx_conf(folder: &Path, listen: SocketAddr, mock: SocketAddr) -> String {

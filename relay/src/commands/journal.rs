@@ -1,6 +1,7 @@
 //! `belay journal`: reads the journal from a terminal, the relay running or not.
 
-use super::{Failed, config, say};
+use super::{Failed, say};
+use crate::config::journal_path;
 use crate::journal::{Reader, RequestFilter};
 use shared::admin::{AttemptRow, RequestDetail, RequestRow};
 use shared::{AttemptKind, RequestId, RequestOutcome, UnixMillis};
@@ -91,7 +92,8 @@ pub(super) fn run(args: &JournalArgs) -> Result<(), Failed> {
 fn reader(place: &Place) -> Result<Reader, Failed> {
     let path = match &place.journal {
         Some(path) => path.clone(),
-        None => config(&place.config)?.config.journal.path,
+        None => journal_path(&place.config)
+            .map_err(|refused| Failed(format!("{refused}\nbelay: this config cannot be used.")))?,
     };
     Ok(Reader::at(path))
 }

@@ -18,6 +18,8 @@ const ADMIN_CONNECTIONS: usize = 256;
 const LAST_CONNECTION: Duration = Duration::from_millis(250);
 /// So long may the journal take to write what it was given.
 const LAST_ROWS: Duration = Duration::from_secs(2);
+/// A sick disk may hold the start up for this long; then the relay serves without it.
+const FIRST_OPENING: Duration = Duration::from_secs(2);
 /// How often the drain looks whether it is done.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -42,24 +44,21 @@ pub(super) async fn run_relay(config: Config, ready: impl FnOnce(&Ready)) -> Res
     let ops = bind("admin.listen", config.admin.listen).await?;
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let journal = open_journal(&config);
+    let opening = journal.clone();
+    tokio::task::spawn_blocking(move || opening.wait_for_file(FIRST_OPENING)).await?;
     let (admin_config, drain) = (config.admin.clone(), config.server.drain);
     let relay = Arc::new(Relay::new(config, journal)?);
 
     let limits = Limits {
         connections: relay.server.max_requests.saturating_mul(2),
         write_timeout: relay.server.client_write_timeout,
+        until: Drain::Draining,
     };
-    let few = Limits { connections: ADMIN_CONNECTIONS, ..limits };
-    let addresses = Ready { data: data.addr, admin: ops.addr };
-    let serving = data.serve(serve::router(&relay), Arc::clone(&relay), limits, {
-        let relay = Arc::clone(&relay);
-        async move { relay.until(Drain::Draining).await }
-    });
     // The admin plane answers while the relay drains: not ready, but alive.
-    let watching = ops.serve(admin::router(&relay, &admin_config), Arc::clone(&relay), few, {
-        let relay = Arc::clone(&relay);
-        async move { relay.until(Drain::Cut).await }
-    });
+    let few = Limits { connections: ADMIN_CONNECTIONS, until: Drain::Cut, ..limits };
+    let addresses = Ready { data: data.addr, admin: ops.addr };
+    let serving = data.serve(serve::router(&relay), Arc::clone(&relay), limits);
+    let watching = ops.serve(admin::router(&relay, &admin_config), Arc::clone(&relay), few);
     let (serving, watching) = (tokio::spawn(serving), tokio::spawn(watching));
     ready(&addresses);
 

@@ -32,6 +32,35 @@ pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Loaded,
     }
 }
 
+/// Where the config at `path` puts the journal. Secrets are not needed for it:
+/// whoever reads the journal need not hold the relay's keys.
+///
+/// # Errors
+///
+/// If the file cannot be read, or anything but a missing secret is wrong in it.
+pub fn journal_path(path: &Path) -> Result<PathBuf, Refused> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let result = text(path).and_then(|text| parse(&text, &NoSecrets));
+    let loaded = result.map_err(|mut refused| {
+        name(&mut refused.problems, path);
+        refused
+    })?;
+    Ok(folder.join(loaded.config.journal.path))
+}
+
+/// Stands in for secrets that nobody will use.
+struct NoSecrets;
+
+impl Env for NoSecrets {
+    fn var(&self, _name: &str) -> Option<String> {
+        Some("unread".to_owned())
+    }
+
+    fn file(&self, _path: &Path) -> io::Result<String> {
+        Ok("unread".to_owned())
+    }
+}
+
 /// The real environment and the real files.
 struct Outside<'a> {
     folder: &'a Path,

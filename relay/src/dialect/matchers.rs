@@ -73,20 +73,29 @@ pub fn classify(table: &[Row], extra: &[Matcher], status: Option<u16>, err: &mut
         .filter(|matcher| matcher.status.is_none_or(|wanted| effective == Some(wanted)))
         .find(|matcher| contains(err, matcher.field, &matcher.contains))
         .map(|matcher| matcher.signature);
-    let known = own.or_else(|| {
-        table
+    let from_table = |in_stream: bool| {
+        let row = table
             .iter()
             .filter(|row| match row.when {
-                When::Always => true,
-                When::Statuses(list) => status.is_none_or(|status| list.contains(&status)),
-                When::InStream => status.is_none(),
+                When::Always => !in_stream,
+                When::Statuses(list) => {
+                    !in_stream && status.is_none_or(|status| list.contains(&status))
+                }
+                When::InStream => in_stream && status.is_none(),
             })
-            .find(|row| contains(err, row.field, row.needle))
-            .map(|row| row.signature)
-    });
-    let named = if status.is_none() { err.status.and_then(by_named_status) } else { None };
-    if let Some(signature) = known.or(named) {
-        err.signature = Some(signature);
+            .find(|row| contains(err, row.field, row.needle));
+        row.map(|row| row.signature)
+    };
+    let named = if status.is_none() { err.status } else { None };
+    // A named 503 says more than the type "server_error" beside it; a named 500 says less.
+    let telling = named.filter(|status| !matches!(status, 400 | 500)).and_then(by_named_status);
+    let known = own
+        .or_else(|| from_table(false))
+        .or(telling)
+        .or_else(|| from_table(true))
+        .or_else(|| named.and_then(by_named_status));
+    if known.is_some() {
+        err.signature = known;
     }
 }
 

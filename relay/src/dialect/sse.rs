@@ -67,6 +67,8 @@ pub struct Decoder {
     line: Line,
     head: [u8; HEAD],
     head_len: usize,
+    /// Bytes of the current line that were read and not kept.
+    skipped: usize,
     data: Vec<u8>,
     data_lines: usize,
     name: Vec<u8>,
@@ -86,6 +88,7 @@ impl Decoder {
             line: Line::Unknown,
             head: [0; HEAD],
             head_len: 0,
+            skipped: 0,
             data: Vec::new(),
             data_lines: 0,
             name: Vec::new(),
@@ -237,7 +240,10 @@ impl Decoder {
                     self.name.clear();
                     Line::Name { fresh: true }
                 }
-                head if head.len() == HEAD || byte == b':' => Line::Skipped,
+                head if head.len() == HEAD || byte == b':' => {
+                    self.skip(self.head_len)?;
+                    Line::Skipped
+                }
                 _ => Line::Unknown,
             };
         }
@@ -252,10 +258,17 @@ impl Decoder {
             Line::Name { fresh } => {
                 self.line = Line::Name { fresh: false };
                 self.extend_name(if fresh { without_space(part) } else { part });
-                Ok(())
+                self.skip(part.len())
             }
-            Line::Unknown | Line::Skipped => Ok(()),
+            Line::Unknown | Line::Skipped => self.skip(part.len()),
         }
+    }
+
+    /// Counts bytes of a line of which nothing is kept: one that never ends is no
+    /// part of a stream of events.
+    const fn skip(&mut self, bytes: usize) -> Result<(), TooLarge> {
+        self.skipped = self.skipped.saturating_add(bytes);
+        if self.skipped > self.max_event { Err(TooLarge) } else { Ok(()) }
     }
 
     /// Acts on a line that has ended. `rest` is what follows it in the read.
@@ -266,13 +279,14 @@ impl Decoder {
     ) -> Result<Option<Dispatch<'a>>, TooLarge> {
         let state = std::mem::replace(&mut self.line, Line::Unknown);
         let head_len = std::mem::take(&mut self.head_len);
+        self.skipped = 0;
         let line = match (whole, state) {
             (Some(line), _) => line,
             // A line that ended before it could be told apart is all in `head`.
             (None, Line::Unknown) => {
                 let bare_data = self.head.get(..head_len) == Some(b"data");
                 let bare_name = self.head.get(..head_len) == Some(b"event");
-                return self.bare(bare_data, bare_name);
+                return self.bare(bare_data, bare_name, head_len);
             }
             (None, _) => return Ok(None),
         };
@@ -292,20 +306,29 @@ impl Decoder {
             self.open_data_line()?;
             self.extend_data(value)?;
         } else if let Some(value) = line.strip_prefix(b"event:") {
+            self.skip(value.len())?;
+            self.skipped = 0;
             self.name.clear();
             self.extend_name(without_space(value));
         } else {
-            return self.bare(line == b"data", line == b"event");
+            return self.bare(line == b"data", line == b"event", line.len());
         }
         Ok(None)
     }
 
-    /// A field name without a colon has an empty value.
-    fn bare<'a>(&mut self, data: bool, name: bool) -> Result<Option<Dispatch<'a>>, TooLarge> {
+    /// A field name without a colon has an empty value; other lines say nothing.
+    fn bare<'a>(
+        &mut self,
+        data: bool,
+        name: bool,
+        len: usize,
+    ) -> Result<Option<Dispatch<'a>>, TooLarge> {
         if data {
             self.open_data_line()?;
         } else if name {
             self.name.clear();
+        } else if len > self.max_event {
+            return Err(TooLarge);
         }
         Ok(None)
     }

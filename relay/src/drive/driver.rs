@@ -476,8 +476,15 @@ impl Driver {
             "output_tokens": answer.and_then(|attempt| attempt.usage.output),
             "estimated": answer.is_some_and(|attempt| attempt.estimated),
             "cost_usd": cost.map(shared::NanoUsd::usd),
+            "dropped": self.dropped().filter(|&dropped| dropped > 0),
             "outcome": outcome,
         })
+    }
+
+    /// Events of the answer that could not be read and were left out.
+    fn dropped(&self) -> Option<u32> {
+        let line = self.lines.iter().find(|line| Some(line.id) == self.committed)?;
+        Some(line.reader.facts().dropped)
     }
 
     /// The same as headers, for answers that are not streams.

@@ -57,11 +57,12 @@ impl AttemptLog {
         let (usage, estimated) = self.usage(outcome, facts, prompt_tokens);
         let since = |at: Option<Time>| at.map(|at| millis(at.since(self.dialled)));
         let ran_out = clock.map(|clock| format!("the clock of {clock:?} ran out"));
+        let dropped = (facts.dropped > 0).then(|| format!("{} event(s) dropped", facts.dropped));
         AttemptEnd {
             start: self.start.clone(),
             outcome,
             cause,
-            detail: ran_out.or_else(|| self.detail.clone()),
+            detail: ran_out.or_else(|| self.detail.clone()).or(dropped),
             status: self.status,
             verdict: None,
             stream_verdict: None,

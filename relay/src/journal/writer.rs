@@ -16,7 +16,7 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use shared::UnixMillis;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::Duration;
 
 /// Records per transaction. More would only make the first of them wait longer.
@@ -89,10 +89,12 @@ impl Writer {
         }
     }
 
-    /// Until it is told to stop, or nobody is left to tell it anything.
-    pub fn run(mut self) {
+    /// Until it is told to stop, or nobody is left to tell it anything. `opening`
+    /// is dropped once the file has been tried to open.
+    pub fn run(mut self, opening: SyncSender<()>) {
         let _alarm = Alarm(Arc::clone(&self.state));
         self.connect();
+        drop(opening);
         while !self.state.gives_up() {
             self.collect();
             let is_idle = self.batch.is_empty();

@@ -35,6 +35,8 @@ pub struct Limits {
     pub connections: usize,
     /// The longest time without progress in writing to a client.
     pub write_timeout: Duration,
+    /// From here on no further request is taken.
+    pub until: Drain,
 }
 
 /// Serves one connection until it closes, or until it is idle and the relay drains.
@@ -57,7 +59,7 @@ pub(super) async fn serve(socket: TcpStream, router: Router, relay: Arc<Relay>, 
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        () = relay.until(Drain::Draining) => {
+        () = relay.until(limits.until) => {
             connection.as_mut().graceful_shutdown();
             tokio::select! {
                 ended = connection.as_mut() => ended,

@@ -177,14 +177,11 @@ impl Exchange {
         }
     }
 
-    /// Reads until the connection itself is closed; gives when, after the request.
-    pub async fn connection_closed(&mut self) -> Duration {
-        clock::within("the relay to close the connection", async {
-            let mut block = vec![0; 256 * 1024];
-            while self.stream.read(&mut block).await.is_ok_and(|length| length > 0) {}
-            self.sent_at.elapsed()
-        })
-        .await
+    /// Reads to the answer's proper end, then sends these bytes on the same connection.
+    pub async fn then(mut self, bytes: &[u8]) -> Self {
+        while self.more().await {}
+        assert!(matches!(self.end, Some((End::Proper, _))), "a proper end: {:?}", self.end);
+        Self::over(self.stream, bytes).await
     }
 
     /// Leaves as a client does that closes its socket; gives when.

@@ -8,6 +8,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::process::Command;
+use tokio::task::JoinHandle;
 
 /// What it prints once it serves.
 const SERVING: &str = "belay: serving on http://";
@@ -20,6 +21,7 @@ pub(super) struct Child {
     pub(super) data: SocketAddr,
     pub(super) admin: SocketAddr,
     log: Arc<Mutex<String>>,
+    logging: Option<JoinHandle<()>>,
 }
 
 impl Child {
@@ -38,7 +40,7 @@ impl Child {
             .expect("the relay's program starts");
         let pid = process.id().expect("just started");
         let log = Arc::new(Mutex::new(String::new()));
-        tokio::spawn(keep(process.stderr.take().unwrap(), log.clone()));
+        let logging = Some(tokio::spawn(keep(process.stderr.take().unwrap(), log.clone())));
         let said = Arc::new(Mutex::new(String::new()));
         tokio::spawn(keep(process.stdout.take().unwrap(), said.clone()));
         let (data, admin) = clock::eventually("the relay to serve", async || {
@@ -51,7 +53,7 @@ impl Child {
             Some((address(&said, SERVING)?, address(&said, ADMIN)?))
         })
         .await;
-        Self { process, pid, data, admin, log }
+        Self { process, pid, data, admin, log, logging }
     }
 
     pub(super) fn log(&self) -> String {
@@ -61,6 +63,7 @@ impl Child {
     pub(super) async fn kill(&mut self) {
         // Already gone is just as well.
         let _ = self.process.kill().await;
+        self.last_words().await;
     }
 
     pub(super) fn signal(&self, name: &str) {
@@ -73,7 +76,16 @@ impl Child {
     }
 
     pub(super) async fn exited(&mut self) -> ExitStatus {
-        clock::within("the relay to end", self.process.wait()).await.unwrap()
+        let status = clock::within("the relay to end", self.process.wait()).await.unwrap();
+        self.last_words().await;
+        status
+    }
+
+    /// Waits until all that a dead relay wrote has been read.
+    async fn last_words(&mut self) {
+        if let Some(logging) = self.logging.take() {
+            clock::within("the relay's last words", logging).await.unwrap();
+        }
     }
 
     pub(super) fn memory(&self) -> u64 {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tests::clock::{assert_fired, assert_within, ms};
 use tests::relay::tried;
-use tests::{End, Provider, Relay, Reply, Setup, openai};
+use tests::{End, Provider, Relay, Reply, Setup, client, openai};
 
 #[tokio::test]
 async fn finish_usage_stamp_and_terminator_leave_in_one_write() {
@@ -140,6 +140,13 @@ async fn without_early_headers_an_error_is_a_real_status() {
 async fn several_requests_share_a_connection() {
     let a = Provider::always(Reply::text("hello")).await;
     let relay = Relay::start(&Setup::over(&[&a])).await;
-    let first = relay.ask().await;
-    assert_ne!(first.header("connection"), Some("close"), "the client may keep its connection");
+    let body = openai::ask("chat").to_string();
+    let path = "/v1/chat/completions";
+    let bytes = client::request(relay.address(), "POST", path, &[], Some(body.as_bytes()));
+    let mut exchange = client::Exchange::start(relay.address(), &bytes).await;
+    for _ in 0..3 {
+        exchange = exchange.then(&bytes).await;
+    }
+    exchange.finish().await.assert_good("hello");
+    assert_eq!(a.count(), 4);
 }

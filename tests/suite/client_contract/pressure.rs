@@ -38,8 +38,9 @@ async fn a_client_that_does_not_read_blocks_its_upstream() {
     let relay = Relay::start(&Setup::over(&[&a])).await;
     let before = relay.memory();
     let mut clients = Vec::new();
-    for _ in 0..4 {
+    for n in 0..4 {
         clients.push(narrow(&relay).await);
+        a.call(n).await;
     }
     for n in 0..4 {
         let sent = blocked(&*a.call(n).await).await;

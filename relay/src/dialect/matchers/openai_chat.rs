@@ -25,6 +25,8 @@ pub const OPENAI_CHAT: &[Row] = {
     use When::{Always, InStream};
     &[
         row(REQUEST, Code, "context_length_exceeded", ContextExceeded),
+        row(REQUEST, Type, "exceed_context_size", ContextExceeded),
+        row(REQUEST, Message, "exceeds the available context size", ContextExceeded),
         row(REQUEST, Type, "too_many_tokens", ContextExceeded),
         row(REQUEST, Type, "too_many_prompt_tokens", ContextExceeded),
         row(REQUEST, Message, "maximum context length", ContextExceeded),

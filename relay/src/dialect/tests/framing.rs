@@ -157,16 +157,35 @@ fn the_limit_holds_for_every_way_to_make_an_event_long() {
 }
 
 #[test]
-fn comments_and_unknown_lines_are_not_kept_however_long() {
+fn comments_and_unknown_lines_are_not_kept_and_end_at_the_limit() {
     for start in
         ["", ":", "data", "datax", "event:", "id:", "id", "retry: 1", " data:", "\u{feff}x"]
     {
-        let mut decoder = Decoder::new(1000);
-        for mut part in std::iter::once(start.as_bytes()).chain([&[b'x'; 1000][..]; 200]) {
-            while let Some(item) = decoder.next(&mut part) {
-                assert_eq!(item, Item::Comment);
+        let mut decoder = Decoder::new(100_000);
+        let mut fed = 0;
+        let mut refused_at = None;
+        for part in std::iter::once(start.as_bytes()).chain([&[b'x'; 1000][..]; 200]) {
+            fed += part.len();
+            let mut rest = part;
+            while let Some(item) = decoder.next(&mut rest) {
+                match item {
+                    Item::TooLarge => refused_at = refused_at.or(Some(fed)),
+                    other => assert_eq!(other, Item::Comment),
+                }
             }
             assert!(decoder.held() <= 256, "{start}: {}", decoder.held());
+        }
+        let refused_at = refused_at.expect("a line without an end is refused");
+        assert!((100_000..=101_010).contains(&refused_at), "{start}: {refused_at}");
+    }
+}
+
+#[test]
+fn many_long_lines_that_end_are_no_line_without_an_end() {
+    let mut decoder = Decoder::new(1000);
+    for mut part in [&b": xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\nid: 7\n"[..]; 500] {
+        while let Some(item) = decoder.next(&mut part) {
+            assert_eq!(item, Item::Comment);
         }
     }
 }
