@@ -18,6 +18,8 @@ mod relay;
 mod reply;
 mod tell;
 
+#[cfg(test)]
+pub(crate) use driver::PANIC_FOR;
 pub use driver::{Driver, Incoming, Out};
 pub use log::reject_record;
 pub use relay::{Drain, Ladder, Peer, Relay, Rung};

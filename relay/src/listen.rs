@@ -9,7 +9,7 @@ mod guard;
 pub use connection::Limits;
 pub use guard::{Foreign, Guard};
 
-use crate::drive::Relay;
+use crate::drive::{Drain, Relay};
 use axum::Router;
 use std::io;
 use std::net::SocketAddr;
@@ -47,13 +47,14 @@ impl Listener {
         Ok(Self { socket, addr })
     }
 
-    /// Serves `router` until the relay has drained as far as the limits say.
+    /// Serves `router` until the relay's last moment. While it drains, connections
+    /// are still taken, so that whoever comes is told instead of reset.
     pub async fn serve(self, router: Router, relay: Arc<Relay>, limits: Limits) -> Stopped {
         let connections = limits.connections.min(Semaphore::MAX_PERMITS);
         let slots = Arc::new(Semaphore::new(connections));
         loop {
             let accepted = tokio::select! {
-                () = relay.until(limits.until) => return Stopped { slots, connections },
+                () = relay.until(Drain::Cut) => return Stopped { slots, connections },
                 accepted = accept(&self.socket, &slots) => accepted,
             };
             match accepted {

@@ -8,6 +8,9 @@ mod completions;
 mod keys;
 mod reject;
 
+#[cfg(test)]
+mod tests;
+
 use crate::dialect::openai_chat::models_body;
 use crate::drive::Relay;
 use crate::listen::Guard;

@@ -65,13 +65,13 @@ pub(super) async fn run_relay(config: Config, ready: impl FnOnce(&Ready)) -> Res
     stop_asked(&mut term, &mut int).await;
     tracing::info!(?drain, running = relay.running(), "draining");
     relay.set_drain(Drain::Draining);
-    let clients = serving.await?;
     tokio::select! {
         () = finished(&relay) => {}
         () = tokio::time::sleep(drain) => {}
         () = stop_asked(&mut term, &mut int) => tracing::info!("told twice: ending now"),
     }
     relay.set_drain(Drain::Cut);
+    let clients = serving.await?;
     if tokio::time::timeout(LAST_CONNECTION, clients.closed()).await.is_err() {
         tracing::warn!("some clients did not take their last bytes");
     }

@@ -154,6 +154,8 @@ impl Driver {
 
     /// What to send next; `None` at the end.
     pub fn poll_out(&mut self, cx: &mut Context<'_>) -> Poll<Option<Out>> {
+        #[cfg(test)]
+        fail_on_purpose(self.log.start.id);
         self.note_unread_time();
         loop {
             if let Some(head) = self.head.take() {
@@ -551,6 +553,19 @@ impl Drop for Driver {
             self.input(wall::now(), Input::Stop(cause));
         }
         self.relay.leave();
+    }
+}
+
+/// The request whose driver panics next; -1: whichever is polled next; 0: none.
+#[cfg(test)]
+pub(crate) static PANIC_FOR: std::sync::atomic::AtomicI64 = std::sync::atomic::AtomicI64::new(0);
+
+#[cfg(test)]
+fn fail_on_purpose(id: RequestId) {
+    use std::sync::atomic::Ordering::SeqCst;
+    for wanted in [id.number(), -1] {
+        let hit = PANIC_FOR.compare_exchange(wanted, 0, SeqCst, SeqCst).is_ok();
+        assert!(!hit, "a panic that a test asked for");
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Limits {
     pub connections: usize,
     /// The longest time without progress in writing to a client.
     pub write_timeout: Duration,
-    /// From here on no further request is taken.
+    /// From here on connections are closed once they are idle.
     pub until: Drain,
 }
 
@@ -57,9 +57,11 @@ pub(super) async fn serve(socket: TcpStream, router: Router, relay: Arc<Relay>, 
         .max_buf_size(BUFFER)
         .serve_connection(TokioIo::new(io), TowerToHyperService::new(service));
     tokio::pin!(connection);
+    // One that comes while the relay drains is there to be told so.
+    let until = if relay.drain() < limits.until { limits.until } else { Drain::Cut };
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        () = relay.until(limits.until) => {
+        () = relay.until(until) => {
             connection.as_mut().graceful_shutdown();
             tokio::select! {
                 ended = connection.as_mut() => ended,
