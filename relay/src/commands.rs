@@ -99,7 +99,7 @@ fn config(path: &Path) -> Result<Loaded, Failed> {
 
 /// Work for the async runtime.
 fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failed> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let done = runtime.block_on(work);
     // Whatever still blocks (a query of the journal) must not hold the exit up.
     runtime.shutdown_timeout(std::time::Duration::from_millis(100));

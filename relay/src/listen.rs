@@ -12,10 +12,9 @@ pub use guard::{Foreign, Guard};
 use crate::drive::{Drain, Relay};
 use axum::Router;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 /// After a failed accept (too many open files, mostly) the next try waits this long.
@@ -29,33 +28,40 @@ pub struct Listener {
     pub addr: SocketAddr,
 }
 
-/// A listener that no longer accepts; its connections may still run.
-#[derive(Debug)]
-pub struct Stopped {
-    slots: Arc<Semaphore>,
-    connections: usize,
-}
-
 impl Listener {
     /// Binds `addr`.
     ///
     /// # Errors
     /// The address is taken or not ours.
-    pub async fn bind(addr: SocketAddr) -> io::Result<Self> {
-        let socket = TcpListener::bind(addr).await?;
+    pub fn bind(addr: SocketAddr) -> io::Result<Self> {
+        let socket = TcpListener::bind(addr)?;
+        socket.set_nonblocking(true)?;
         let addr = socket.local_addr()?;
         Ok(Self { socket, addr })
     }
 
-    /// Serves `router` until the relay's last moment. While it drains, connections
-    /// are still taken, so that whoever comes is told instead of reset.
-    pub async fn serve(self, router: Router, relay: Arc<Relay>, limits: Limits) -> Stopped {
+    /// The same socket once more, for another worker to accept from.
+    ///
+    /// # Errors
+    /// The process has too many files open.
+    pub fn share(&self) -> io::Result<Self> {
+        Ok(Self { socket: self.socket.try_clone()?, addr: self.addr })
+    }
+
+    /// Serves `router` until the relay's last moment, and until the last connection
+    /// has closed. While it drains, connections are still taken, so that whoever
+    /// comes is told instead of reset.
+    ///
+    /// # Errors
+    /// The socket cannot be watched by this runtime.
+    pub async fn serve(self, router: Router, relay: Arc<Relay>, limits: Limits) -> io::Result<()> {
+        let socket = tokio::net::TcpListener::from_std(self.socket)?;
         let connections = limits.connections.min(Semaphore::MAX_PERMITS);
         let slots = Arc::new(Semaphore::new(connections));
         loop {
             let accepted = tokio::select! {
-                () = relay.until(Drain::Cut) => return Stopped { slots, connections },
-                accepted = accept(&self.socket, &slots) => accepted,
+                () = relay.until(Drain::Cut) => break,
+                accepted = accept(&socket, &slots) => accepted,
             };
             match accepted {
                 Ok((socket, slot)) => {
@@ -71,24 +77,19 @@ impl Listener {
                 }
             }
         }
+        let all = u32::try_from(connections).unwrap_or(u32::MAX);
+        // The semaphore is never closed: this is the last connection's end.
+        let _all_slots = slots.acquire_many(all).await;
+        Ok(())
     }
 }
 
 async fn accept(
-    socket: &TcpListener,
+    socket: &tokio::net::TcpListener,
     slots: &Arc<Semaphore>,
 ) -> io::Result<(tokio::net::TcpStream, tokio::sync::OwnedSemaphorePermit)> {
     // A full house leaves further connections in the kernel's queue.
     let slot = Arc::clone(slots).acquire_owned().await.map_err(io::Error::other)?;
     let (socket, _from) = socket.accept().await?;
     Ok((socket, slot))
-}
-
-impl Stopped {
-    /// Waits until the last connection has closed.
-    pub async fn closed(&self) {
-        let all = u32::try_from(self.connections).unwrap_or(u32::MAX);
-        // The semaphore is never closed.
-        let _all_slots = self.slots.acquire_many(all).await;
-    }
 }

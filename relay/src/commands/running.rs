@@ -6,8 +6,10 @@ use crate::drive::{Drain, Relay};
 use crate::journal::{Journal, JournalOptions};
 use crate::listen::{Limits, Listener};
 use crate::{admin, serve, wall};
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -40,8 +42,8 @@ pub(super) fn install_tls() {
 pub(super) async fn run_relay(config: Config, ready: impl FnOnce(&Ready)) -> Result<(), Failed> {
     log_to_stderr();
     install_tls();
-    let data = bind("server.listen", config.server.listen).await?;
-    let ops = bind("admin.listen", config.admin.listen).await?;
+    let data = bind("server.listen", config.server.listen)?;
+    let ops = bind("admin.listen", config.admin.listen)?;
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let journal = open_journal(&config);
     let opening = journal.clone();
@@ -49,17 +51,21 @@ pub(super) async fn run_relay(config: Config, ready: impl FnOnce(&Ready)) -> Res
     let (admin_config, drain) = (config.admin.clone(), config.server.drain);
     let relay = Arc::new(Relay::new(config, journal)?);
 
+    let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let limits = Limits {
-        connections: relay.server.max_requests.saturating_mul(2),
+        connections: (relay.server.max_requests.saturating_mul(2)).div_ceil(workers),
         write_timeout: relay.server.client_write_timeout,
         until: Drain::Draining,
     };
     // The admin plane answers while the relay drains: not ready, but alive.
     let few = Limits { connections: ADMIN_CONNECTIONS, until: Drain::Cut, ..limits };
     let addresses = Ready { data: data.addr, admin: ops.addr };
-    let serving = data.serve(serve::router(&relay), Arc::clone(&relay), limits);
+    let workers = (0..workers)
+        .map(|number| worker(number, data.share()?, &relay, limits))
+        .collect::<io::Result<Vec<_>>>()?;
+    drop(data);
     let watching = ops.serve(admin::router(&relay, &admin_config), Arc::clone(&relay), few);
-    let (serving, watching) = (tokio::spawn(serving), tokio::spawn(watching));
+    let watching = tokio::spawn(watching);
     ready(&addresses);
 
     stop_asked(&mut term, &mut int).await;
@@ -71,20 +77,53 @@ pub(super) async fn run_relay(config: Config, ready: impl FnOnce(&Ready)) -> Res
         () = stop_asked(&mut term, &mut int) => tracing::info!("told twice: ending now"),
     }
     relay.set_drain(Drain::Cut);
-    let clients = serving.await?;
-    if tokio::time::timeout(LAST_CONNECTION, clients.closed()).await.is_err() {
-        tracing::warn!("some clients did not take their last bytes");
-    }
     watching.abort();
-    let written = tokio::task::spawn_blocking(move || relay.journal.close(LAST_ROWS)).await?;
+    let written = tokio::task::spawn_blocking(move || {
+        let all_well = workers.into_iter().all(|worker| worker.join().is_ok());
+        relay.journal.close(LAST_ROWS) && all_well
+    })
+    .await?;
     if !written {
         tracing::warn!("not every record reached the journal");
     }
     Ok(())
 }
 
-async fn bind(key: &str, addr: SocketAddr) -> Result<Listener, Failed> {
-    Listener::bind(addr).await.map_err(|error| {
+/// A thread with a reactor of its own. A stream stays on one core: its client's
+/// connection, its driver and its upstream connections all live in one worker.
+fn worker(
+    number: usize,
+    data: Listener,
+    relay: &Arc<Relay>,
+    limits: Limits,
+) -> io::Result<JoinHandle<()>> {
+    let relay = Arc::clone(relay);
+    std::thread::Builder::new().name(format!("worker-{number}")).spawn(move || {
+        let serving = async {
+            relay.warm_up();
+            let serving = data.serve(serve::router(&relay), Arc::clone(&relay), limits);
+            tokio::pin!(serving);
+            let last_moment = async {
+                relay.until(Drain::Cut).await;
+                tokio::time::sleep(LAST_CONNECTION).await;
+            };
+            tokio::select! {
+                served = serving => served,
+                () = last_moment => {
+                    tracing::warn!("some clients did not take their last bytes");
+                    Ok(())
+                }
+            }
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        if let Err(error) = runtime.and_then(|runtime| runtime.block_on(serving)) {
+            tracing::error!(%error, "a worker could not serve");
+        }
+    })
+}
+
+fn bind(key: &str, addr: SocketAddr) -> Result<Listener, Failed> {
+    Listener::bind(addr).map_err(|error| {
         Failed(format!("belay: {key}: cannot listen on {addr}: {error}. Is another relay running?"))
     })
 }
@@ -118,7 +157,7 @@ fn log_to_stderr() {
     // A second relay in one process (tests) logs with the first one's settings.
     let _already = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(io::stderr)
         .with_target(false)
         .try_init();
 }

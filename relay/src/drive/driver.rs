@@ -96,6 +96,8 @@ pub struct Driver {
     head: Option<Head>,
     head_sent: bool,
     out: BytesMut,
+    /// How long `out` was when more was last waited for.
+    out_seen: usize,
     last_write: Time,
     /// Set while bytes are with the server: how long it took to come back tells
     /// how long the client did not read.
@@ -144,6 +146,7 @@ impl Driver {
             head: None,
             head_sent: false,
             out: BytesMut::new(),
+            out_seen: 0,
             last_write: accepted,
             handed_at: None,
             until_cut: Some(until_cut),
@@ -159,12 +162,18 @@ impl Driver {
         self.note_unread_time();
         loop {
             if let Some(head) = self.head.take() {
+                // Head and first event leave in one write: they are not waited apart.
+                self.out_seen = self.out.len();
                 return Poll::Ready(Some(Out::Head(head)));
             }
             if matches!(self.phase, Phase::Running) {
                 self.poll_lines(cx);
                 if self.head.is_some() {
                     continue;
+                }
+                if self.more_may_be_there() {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
                 }
             }
             if let Some(bytes) = self.take_ready() {
@@ -209,6 +218,18 @@ impl Driver {
                 Poll::Pending => index += 1,
             }
         }
+    }
+
+    /// Whether bytes came since this was last asked.
+    ///
+    /// The upstream's connection task hands over one event at a time, however many
+    /// one read brought. Letting it run once more before anything is written makes
+    /// events that are there together leave together; when it has nothing more,
+    /// all of one turn of this worker's queue was spent on it.
+    fn more_may_be_there(&mut self) -> bool {
+        let grown = self.out.len() > self.out_seen;
+        self.out_seen = self.out.len();
+        grown && self.head_sent && self.out.len() < GLUED && matches!(self.phase, Phase::Running)
     }
 
     fn news(&mut self, id: AttemptId, news: News) {
@@ -269,6 +290,7 @@ impl Driver {
             return None;
         }
         let bytes = self.out.split().freeze();
+        self.out_seen = 0;
         let now = wall::now();
         self.last_write = now;
         self.handed_at = Some(now);

@@ -145,6 +145,11 @@ impl Relay {
         })
     }
 
+    /// Makes this thread's clients ready, so that its first request need not.
+    pub fn warm_up(&self) {
+        self.rungs.iter().for_each(|rung| rung.provider.warm_up());
+    }
+
     /// The ladder that a client's `model` names.
     #[must_use]
     pub fn ladder(&self, model: &str) -> Option<usize> {

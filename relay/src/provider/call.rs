@@ -124,11 +124,13 @@ async fn open(provider: Arc<Provider>, body: Bytes, max_answer: usize) -> Opened
 
 /// Sends the request; a reused connection that dies before the head is dialled fresh, once.
 async fn send(provider: &Provider, body: Bytes) -> Result<reqwest::Response, Said> {
-    let (answer, connected) = watching(post(provider, &provider.client, body.clone())).await;
+    let clients =
+        provider.clients().map_err(|_why| Said::NotConnected("no client can be built"))?;
+    let (answer, connected) = watching(post(provider, &clients.pooled, body.clone())).await;
     match answer {
         Ok(response) => Ok(response),
         Err(error) if !connected && !error.is_connect() => {
-            post(provider, &provider.fresh, body).await.map_err(|error| no_head(&error))
+            post(provider, &clients.fresh, body).await.map_err(|error| no_head(&error))
         }
         Err(error) => Err(no_head(&error)),
     }

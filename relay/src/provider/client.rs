@@ -5,7 +5,10 @@ use super::fresh::MarkLayer;
 use crate::config;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
@@ -14,11 +17,33 @@ use tokio::sync::Semaphore;
 const IDLE_CONNECTIONS: usize = 256;
 const IDLE_TIME: Duration = Duration::from_secs(50);
 
+/// The two clients of a provider.
+#[derive(Debug, Clone)]
+pub(super) struct Clients {
+    pub(super) pooled: reqwest::Client,
+    /// One that never reuses a connection, for the one fresh redial.
+    pub(super) fresh: reqwest::Client,
+}
+
+impl Clients {
+    fn build(config: &config::Provider) -> Result<Self, String> {
+        Ok(Self { pooled: build(config, IDLE_CONNECTIONS)?, fresh: build(config, 0)? })
+    }
+}
+
+thread_local! {
+    /// Each worker's own clients, by the provider's number: a pooled connection
+    /// lives in the reactor that made it, and a stream must not hop between two.
+    static CLIENTS: RefCell<HashMap<usize, Clients>> = RefCell::default();
+}
+
+/// Providers are numbered, since several relays may live in one process.
+static NUMBERS: AtomicUsize = AtomicUsize::new(0);
+
 /// An account at one inference endpoint.
 pub struct Provider {
-    pub(super) client: reqwest::Client,
-    /// A client that never reuses a connection, for the one fresh redial.
-    pub(super) fresh: reqwest::Client,
+    number: usize,
+    config: config::Provider,
     pub(super) url: reqwest::Url,
     pub(super) headers: HeaderMap,
     pub(super) slots: Option<Arc<Semaphore>>,
@@ -57,16 +82,38 @@ impl Provider {
         let wrong = |why: String| CannotBuild { provider: config.name.clone(), why };
         let url = format!("{}/chat/completions", config.base_url);
         let url = reqwest::Url::parse(&url).map_err(|error| wrong(format!("base_url: {error}")))?;
-        let client = build(config, IDLE_CONNECTIONS).map_err(wrong)?;
-        let fresh = build(config, 0).map_err(wrong)?;
+        // What is wrong with the settings is told now, not at the first request.
+        Clients::build(config).map_err(wrong)?;
         Ok(Self {
-            client,
-            fresh,
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            config: config.clone(),
             url,
             headers: headers(config).map_err(wrong)?,
             slots: config.max_connections.map(|most| Arc::new(Semaphore::new(most))),
             secrets: secrets(config),
         })
+    }
+
+    /// This thread's clients.
+    ///
+    /// # Errors
+    /// They could be built at the start and cannot any more: a file is gone.
+    pub(super) fn clients(&self) -> Result<Clients, String> {
+        CLIENTS.with_borrow_mut(|all| {
+            if let Some(clients) = all.get(&self.number) {
+                return Ok(clients.clone());
+            }
+            let clients = Clients::build(&self.config)?;
+            all.insert(self.number, clients.clone());
+            Ok(clients)
+        })
+    }
+
+    /// Builds this thread's clients, so that its first request need not.
+    pub fn warm_up(&self) {
+        if let Err(why) = self.clients() {
+            tracing::error!(provider = %self.config.name, why, "no client can be built");
+        }
     }
 
     /// Starts a call with this body; poll it for what the provider says.
