@@ -27,9 +27,14 @@ use shared::{AttemptKind, AttemptOutcome, Cause, RequestId, RequestOutcome, Unix
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// Bytes that are ready together leave together, up to here.
 const GLUED: usize = 16 * 1024;
+/// The upstream's connection task needs so many turns to hand over one more event.
+const TURNS: u8 = 2;
+/// Events that follow each other within this came with one read, or might have.
+const TOGETHER: Duration = Duration::from_micros(300);
 /// The longest answer that is put together for a client that wants it whole.
 const MAX_ANSWER: usize = 32 * 1024 * 1024;
 
@@ -98,6 +103,10 @@ pub struct Driver {
     out: BytesMut,
     /// How long `out` was when more was last waited for.
     out_seen: usize,
+    /// Turns of this worker's queue that may still be waited for more.
+    turns: u8,
+    /// When `out` last grew.
+    grown_at: Time,
     last_write: Time,
     /// Set while bytes are with the server: how long it took to come back tells
     /// how long the client did not read.
@@ -147,6 +156,8 @@ impl Driver {
             head_sent: false,
             out: BytesMut::new(),
             out_seen: 0,
+            turns: 0,
+            grown_at: Time::default(),
             last_write: accepted,
             handed_at: None,
             until_cut: Some(until_cut),
@@ -164,6 +175,7 @@ impl Driver {
             if let Some(head) = self.head.take() {
                 // Head and first event leave in one write: they are not waited apart.
                 self.out_seen = self.out.len();
+                self.turns = 0;
                 return Poll::Ready(Some(Out::Head(head)));
             }
             if matches!(self.phase, Phase::Running) {
@@ -220,16 +232,23 @@ impl Driver {
         }
     }
 
-    /// Whether bytes came since this was last asked.
+    /// Whether what came is worth holding for a moment, since more may be there already.
     ///
     /// The upstream's connection task hands over one event at a time, however many
-    /// one read brought. Letting it run once more before anything is written makes
-    /// events that are there together leave together; when it has nothing more,
-    /// all of one turn of this worker's queue was spent on it.
+    /// one read brought. Letting it run before anything is written makes events that
+    /// are there together leave together. Only where one event follows another at
+    /// once: a stream at a human pace never waits.
     fn more_may_be_there(&mut self) -> bool {
-        let grown = self.out.len() > self.out_seen;
+        if self.out.len() > self.out_seen {
+            let now = wall::now();
+            let together = now.since(self.grown_at) < TOGETHER;
+            self.turns = if together { TURNS } else { 0 };
+            self.grown_at = now;
+        }
         self.out_seen = self.out.len();
-        grown && self.head_sent && self.out.len() < GLUED && matches!(self.phase, Phase::Running)
+        let waits = self.turns > 0 && !self.out.is_empty() && self.out.len() < GLUED;
+        self.turns = self.turns.saturating_sub(1);
+        waits && self.head_sent && matches!(self.phase, Phase::Running)
     }
 
     fn news(&mut self, id: AttemptId, news: News) {
@@ -319,6 +338,8 @@ impl Driver {
             Action::AttemptEnded { attempt, outcome, cause, clock } => {
                 if let Some(line) = self.lines.iter_mut().find(|line| line.id == attempt) {
                     line.call = None;
+                    line.may_answer =
+                        matches!(outcome, AttemptOutcome::Refused | AttemptOutcome::Empty);
                     if outcome == AttemptOutcome::Auth {
                         let (rung, status) = (&line.rung.name, line.log.status);
                         tracing::error!(%rung, status, "the provider refused our account");
@@ -346,7 +367,7 @@ impl Driver {
     fn dial(&mut self, now: Time, id: AttemptId, rung: RungIndex, kind: AttemptKind, plain: bool) {
         let Some(rung) = self.relay.rung(rung).map(Arc::clone) else { return };
         // Those before it can no longer win: what they held is of no use.
-        self.lines.iter_mut().filter(|line| line.call.is_none()).for_each(Line::let_go);
+        self.lines.iter_mut().for_each(Line::let_go);
         let ask_usage = rung.ask_usage && !plain;
         let body = self.request.upstream_body(&rung.model, ask_usage);
         let start = AttemptStart {
@@ -375,6 +396,7 @@ impl Driver {
             max_held: max_event,
             added: ask_usage && !self.request.wants_usage(),
             error: None,
+            may_answer: false,
             log: AttemptLog::new(start, now),
         });
     }

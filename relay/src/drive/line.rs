@@ -25,6 +25,8 @@ pub(super) struct Line {
     /// Whether the relay added a field to the request on its own.
     pub(super) added: bool,
     pub(super) error: Option<ProviderError>,
+    /// It came to its proper end and was passed over: the walk may come back to it.
+    pub(super) may_answer: bool,
     pub(super) log: AttemptLog,
 }
 
@@ -57,8 +59,10 @@ impl Line {
         Poll::Ready(news)
     }
 
-    /// Gives back what an attempt that can no longer win still holds.
+    /// Gives back what an attempt that can no longer be the answer still holds.
     pub(super) fn let_go(&mut self) {
-        self.held = BytesMut::new();
+        if self.call.is_none() && !self.may_answer {
+            self.held = BytesMut::new();
+        }
     }
 }

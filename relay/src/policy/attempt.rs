@@ -41,13 +41,15 @@ pub(crate) struct Attempt {
     pub(crate) dialled: Time,
     /// Sent without the relay's own fields.
     pub(crate) plain: bool,
+    /// Repeated without the relay's own fields: what it said was no fault of the request.
+    pub(crate) repeated: bool,
     pub(crate) first_token: Option<Time>,
     /// The last content, for the second clock; shifted while the client does not read.
     pub(crate) last_heard: Time,
     /// The finish reason's moment, and what the answer was by then.
     pub(crate) finished: Option<(Time, Answer)>,
-    /// The first clock was found to gain nothing: there is nobody else to call.
-    pub(crate) ttft_waived: bool,
+    /// Until then the first clock was found to gain nothing: there is nobody else to call.
+    pub(crate) ttft_waived: Option<Time>,
     /// The provider's status, where it was not 200.
     pub(crate) status: Option<u16>,
     pub(crate) outcome: Option<AttemptOutcome>,
@@ -63,7 +65,8 @@ impl Attempt {
             first_token: None,
             last_heard: dialled,
             finished: None,
-            ttft_waived: false,
+            ttft_waived: None,
+            repeated: false,
             status: None,
             outcome: None,
         }

@@ -4,6 +4,7 @@
 use crate::policy::action::{Failure, Told};
 use crate::policy::attempt::Attempt;
 use crate::policy::board::Board;
+use crate::policy::ladder::RungIndex;
 use crate::policy::plan::Plan;
 use crate::policy::table::{Rank, row};
 use crate::policy::time::Time;
@@ -14,6 +15,7 @@ use std::time::Duration;
 pub(crate) fn failure(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failure {
     let ranked = attempts
         .iter()
+        .filter(|attempt| !attempt.repeated)
         .filter_map(|attempt| Some((row(attempt.outcome?).rank, attempt)))
         .min_by_key(|(rank, _)| *rank);
     match ranked {
@@ -32,7 +34,8 @@ fn terminal(attempt: &Attempt) -> Failure {
     };
     let status = match outcome {
         AttemptOutcome::ContextExceeded => 400,
-        _ => attempt.status.filter(|status| (400..500).contains(status)).unwrap_or(400),
+        // Never a 401 or a 429: those would be said of the client.
+        _ => attempt.status.filter(|s| matches!(s, 400 | 413 | 422 | 431)).unwrap_or(400),
     };
     Failure { speaker: Some(attempt.id), ..told(Told::Rejected(outcome), status, ends) }
 }
@@ -44,13 +47,16 @@ fn nobody_called(plan: &Plan, board: &Board, now: Time) -> Failure {
     let able = || plan.passed_over.iter().filter(|(_, reason)| !incapable(*reason));
     if able().next().is_none() {
         let reason = plan.passed_over.last().map_or(PassedOver::Capability, |(_, reason)| *reason);
-        let feature = plan.lacking;
+        // A feature is to blame only if it is what every rung lacks.
+        let other = plan.passed_over.iter().rev().find(|(_, why)| *why != PassedOver::Capability);
+        let reason = other.map_or(reason, |(_, why)| *why);
+        let feature = plan.lacking.filter(|_| other.is_none());
         return told(Told::NoRungAble { reason, feature }, 400, RequestOutcome::NoCandidate);
     }
     if able().all(|(_, reason)| *reason == PassedOver::Forced) {
         return told(Told::AllForcedOpen, 503, RequestOutcome::NoCandidate);
     }
-    let retry_after = soonest(plan, &[], board, now);
+    let retry_after = soonest(plan, board, now);
     let (gist, status) = if able().all(|(_, reason)| *reason == PassedOver::Hold) {
         (Told::RateLimited, 429)
     } else {
@@ -60,15 +66,22 @@ fn nobody_called(plan: &Plan, board: &Board, now: Time) -> Failure {
 }
 
 fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failure {
-    let ranks = || attempts.iter().filter_map(|attempt| Some(row(attempt.outcome?).rank));
+    let told_by = || attempts.iter().filter(|attempt| !attempt.repeated);
+    let ranks = || told_by().filter_map(|attempt| Some(row(attempt.outcome?).rank));
     let passed = |reason| plan.passed_over.iter().any(|(_, other)| *other == reason);
-    let held = passed(PassedOver::Hold);
     let open = passed(PassedOver::Open) || passed(PassedOver::NoSlot);
-    let retry_after = soonest(plan, attempts, board, now);
+    let is_held = |rung| board.held_until(rung, now).is_some();
+    let held = callable(plan).any(is_held);
+    // A rung that was called is what it said last; one that was not is what its hold says.
+    let limited = |rung| {
+        let last = told_by().rfind(|attempt| attempt.rung == rung);
+        last.map_or_else(|| is_held(rung), |a| a.outcome == Some(AttemptOutcome::RateLimited))
+    };
+    let retry_after = soonest(plan, board, now);
     let failed = RequestOutcome::Failed;
-    if ranks().all(|rank| rank == Rank::RateLimited) && !open {
+    if callable(plan).all(limited) && !open {
         Failure { retry_after, ..told(Told::RateLimited, 429, failed) }
-    } else if ranks().any(|rank| rank <= Rank::Unavailable) || held || open {
+    } else if ranks().any(|rank| rank == Rank::Unavailable) || held || open {
         Failure { retry_after, ..told(Told::Unavailable, 503, failed) }
     } else if ranks().any(|rank| rank == Rank::Timeout) {
         told(Told::Timeout, 504, failed)
@@ -78,14 +91,17 @@ fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failu
 }
 
 /// The soonest end of a hold on any rung that this request could use.
-fn soonest(plan: &Plan, attempts: &[Attempt], board: &Board, now: Time) -> Option<Duration> {
-    let passed = plan.passed_over.iter().filter(|(_, reason)| *reason == PassedOver::Hold);
-    passed
-        .map(|(rung, _)| *rung)
-        .chain(attempts.iter().map(|attempt| attempt.rung))
+fn soonest(plan: &Plan, board: &Board, now: Time) -> Option<Duration> {
+    callable(plan)
         .filter_map(|rung| board.held_until(rung, now))
         .min()
         .map(|until| until.since(now))
+}
+
+/// Rungs that this request could be sent to, now or after a hold.
+fn callable(plan: &Plan) -> impl Iterator<Item = RungIndex> {
+    let held = plan.passed_over.iter().filter(|(_, reason)| *reason == PassedOver::Hold);
+    plan.candidates.iter().copied().chain(held.map(|(rung, _)| *rung))
 }
 
 pub(crate) const fn told(told: Told, status: u16, outcome: RequestOutcome) -> Failure {

@@ -68,6 +68,6 @@ impl Hold {
         let doubled =
             rung.hold_base.saturating_mul(1_u32.checked_shl(self.doublings).unwrap_or(u32::MAX));
         let jitter = 0.7 + 0.6 * rng.f64();
-        doubled.min(LONGEST_GUESS).min(rung.max_hold).mul_f64(jitter)
+        doubled.min(LONGEST_GUESS).mul_f64(jitter).min(rung.max_hold)
     }
 }

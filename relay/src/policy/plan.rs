@@ -20,8 +20,10 @@ pub struct Plan {
 /// Plans a walk of `ladder` for `need`.
 #[must_use]
 pub fn plan(ladder: &LadderSpec, need: &Need, board: &Board, now: Time) -> Plan {
-    let largest = largest_context(ladder, board);
     let needs = need.capabilities.union(ladder.require);
+    let largest = largest_context(ladder, board, |spec| {
+        spec.can.lacks(needs).is_none() && gives_enough(spec, need)
+    });
     let mut plan = Plan::default();
     for &rung in &ladder.rungs {
         let Some(spec) = board.spec(rung) else { continue };
@@ -32,7 +34,7 @@ pub fn plan(ladder: &LadderSpec, need: &Need, board: &Board, now: Time) -> Plan 
         } else if !fits(spec, need) && spec.context < largest {
             // The size is an estimate: it may not remove the rung with the most room.
             Err(PassedOver::Context)
-        } else if need.max_output.zip(spec.max_output).is_some_and(|(asked, most)| asked > most) {
+        } else if !gives_enough(spec, need) {
             Err(PassedOver::MaxOutput)
         } else {
             board.usable(rung, now)
@@ -45,13 +47,21 @@ pub fn plan(ladder: &LadderSpec, need: &Need, board: &Board, now: Time) -> Plan 
     plan
 }
 
+fn gives_enough(spec: &RungSpec, need: &Need) -> bool {
+    need.max_output.zip(spec.max_output).is_none_or(|(asked, most)| asked <= most)
+}
+
 fn fits(spec: &RungSpec, need: &Need) -> bool {
     spec.context.is_none_or(|context| need.prompt_tokens <= context)
 }
 
 /// The largest stated context on the ladder; a rung that states none always fits.
-fn largest_context(ladder: &LadderSpec, board: &Board) -> Option<u64> {
-    let specs = ladder.rungs.iter().filter_map(|&rung| board.spec(rung));
+fn largest_context(
+    ladder: &LadderSpec,
+    board: &Board,
+    able: impl Fn(&RungSpec) -> bool,
+) -> Option<u64> {
+    let specs = ladder.rungs.iter().filter_map(|&rung| board.spec(rung)).filter(|spec| able(spec));
     let mut largest = None;
     for spec in specs {
         match spec.context {

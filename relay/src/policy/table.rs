@@ -76,9 +76,8 @@ pub const fn row(outcome: AttemptOutcome) -> Row {
         O::ServerError | O::Connect => (Again::Retries, Next::Yes, Rank::BadGateway),
         O::Junk => (Again::Never, Next::Yes, Rank::BadGateway),
         O::TtftTimeout => (Again::Never, Next::Yes, Rank::Timeout),
-        O::Stall | O::Disconnect | O::StreamError => {
-            (Again::Never, Next::Uncommitted, Rank::BadGateway)
-        }
+        O::Stall => (Again::Never, Next::Uncommitted, Rank::Timeout),
+        O::Disconnect | O::StreamError => (Again::Never, Next::Uncommitted, Rank::BadGateway),
         O::Deadline => (Again::Never, Next::Never, Rank::Timeout),
         O::Cancelled | O::Interrupted => (Again::Never, Next::Never, Rank::BadGateway),
     };

@@ -7,5 +7,7 @@ mod hold;
 mod laws;
 mod onward;
 mod planning;
+mod repeats;
 mod scenario;
 mod verdicts;
+mod waiting;

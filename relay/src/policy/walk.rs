@@ -47,11 +47,15 @@ pub struct Walk {
     pub(super) ladder: Arc<LadderSpec>,
     need: Need,
     pub(super) rng: fastrand::Rng,
-    started: Time,
+    pub(super) started: Time,
     state: State,
     plan: Plan,
     attempts: Vec<Attempt>,
     pause: Option<Pause>,
+    /// When waiting for holds has taken long enough; set by the first wait.
+    patience_ends: Option<Time>,
+    /// An answer that was passed over for a better one: it is the answer if none comes.
+    kept: Option<(AttemptId, RequestOutcome)>,
     /// Whether the status has gone out before a token.
     head_sent: bool,
 }
@@ -69,6 +73,8 @@ impl Walk {
             plan: Plan::default(),
             attempts: Vec::new(),
             pause: None,
+            patience_ends: None,
+            kept: None,
             head_sent: false,
         }
     }
@@ -90,8 +96,8 @@ impl Walk {
             }
             Input::Ended(attempt, ending) => self.ended(now, attempt, &ending, board, out),
             Input::Unblocked(span) => {
-                for attempt in &mut self.attempts {
-                    attempt.last_heard = attempt.last_heard.plus(span);
+                for attempt in self.attempts.iter_mut().filter(|a| a.first_token.is_some()) {
+                    attempt.last_heard = attempt.last_heard.plus(span).min(now);
                 }
             }
             Input::Stop(cause) => self.stop(now, cause, board, out),
@@ -149,6 +155,10 @@ impl Walk {
     ) {
         let number = u32::try_from(self.attempts.len().saturating_add(1)).unwrap_or(u32::MAX);
         let attempt = AttemptId(number);
+        // Once a rung has refused the relay's own fields it is not sent them again.
+        let plain = plain || self.attempts.iter().any(|other| other.rung == rung && other.plain);
+        // A rung that was held when the walk was planned may be called after all.
+        self.plan.passed_over.retain(|(other, _)| *other != rung);
         self.attempts.push(Attempt::new(attempt, rung, now, plain));
         out.push(Action::Dial { attempt, rung, kind, plain });
     }
@@ -246,7 +256,7 @@ impl Walk {
             self.state = State::Ended;
             out.push(Action::Abandon { outcome: answered(outcome), cause: None });
         } else {
-            self.commit_and_complete(id, answered(outcome), out);
+            self.commit_and_complete(now, id, answered(outcome), board, out);
         }
     }
 
@@ -290,10 +300,13 @@ impl Walk {
 
     fn commit_and_complete(
         &mut self,
+        now: Time,
         id: AttemptId,
         outcome: RequestOutcome,
+        board: &mut Board,
         out: &mut Vec<Action>,
     ) {
+        self.cut_others(now, id, board, out);
         if !self.is_committed(id) {
             out.push(Action::Commit(id));
         }
@@ -309,7 +322,7 @@ impl Walk {
     /// Whether a refusal of `rung` is held back because somebody else may still answer.
     fn goes_past_refusals(&self, rung: RungIndex, now: Time, board: &Board) -> bool {
         board.spec(rung).is_some_and(|spec| spec.on_refusal == OnRefusal::Next)
-            && self.next_candidate(now, board, None).is_some()
+            && self.next_candidate(now, board).is_some()
     }
 
     fn live(&mut self, id: AttemptId) -> Option<&mut Attempt> {
@@ -320,10 +333,14 @@ impl Walk {
         self.attempts.iter().find(|attempt| attempt.id == id)
     }
 
-    /// The committed attempt and its answer, once it has named its finish reason.
+    /// The client's answer, once it has named its finish reason.
     fn finished_answer(&self) -> Option<(AttemptId, Answer)> {
+        let finished = |attempt: &Attempt| Some((attempt.id, attempt.finished?.1));
         match self.state {
-            State::Committed(id) => Some((id, self.attempt(id)?.finished?.1)),
+            State::Committed(id) => finished(self.attempt(id)?),
+            State::Walking if !self.need.stream => {
+                self.attempts.iter().filter(|attempt| attempt.in_flight()).find_map(finished)
+            }
             State::Walking | State::Ended => None,
         }
     }

@@ -1,7 +1,7 @@
 //! The three clocks, the early head and the linger.
 
 use super::scenario::*;
-use crate::policy::{Action, Input, LadderSpec, Need, RungSpec, Told};
+use crate::policy::{Action, Answer, Ending, Input, LadderSpec, Need, RungSpec, Told};
 use shared::{AttemptKind as K, AttemptOutcome as O, RequestOutcome};
 use std::time::Duration;
 
@@ -73,6 +73,62 @@ fn pings_feed_the_second_clock_only_where_the_rung_says_so() {
         }
         assert_eq!(outcomes(&seen), [(1, outcome)]);
     }
+}
+
+#[test]
+fn pings_that_count_hold_off_the_first_clock_too() {
+    let spec = RungSpec { pings_count: true, ..RungSpec::default() };
+    let mut stage = Stage::set(ladder(2), vec![spec; 2], streaming());
+    stage.give(Input::Start);
+    stage.after(14_000).give(Input::Ping(A));
+    assert_eq!(outcomes(&stage.after(1_000).give(Input::Wake)), []);
+    assert_eq!(outcomes(&stage.after(14_000).give(Input::Wake)), [(1, O::TtftTimeout)]);
+}
+
+#[test]
+fn a_rungs_own_clocks_beat_the_ladders() {
+    let spec = RungSpec { ttft: secs(3), inter_token: secs(4), ..RungSpec::default() };
+    let ladder = || LadderSpec { ttft: secs(1), inter_token: Duration::from_secs(1), ..ladder(1) };
+    let mut stage = Stage::set(ladder(), vec![spec.clone()], streaming());
+    stage.give(Input::Start);
+    let started = stage.now;
+    stage.wake();
+    assert_eq!(stage.now.since(started), Duration::from_secs(3));
+    let mut stage = Stage::set(ladder(), vec![spec], streaming());
+    stage.give(Input::Start);
+    stage.token(A);
+    let heard = stage.now;
+    stage.wake();
+    assert_eq!(stage.now.since(heard), Duration::from_secs(4));
+}
+
+#[test]
+fn unread_time_never_reaches_into_the_future() {
+    let mut stage = Stage::on(1);
+    stage.token(A);
+    stage.after(30_000).token(A);
+    stage.give(Input::Unblocked(Duration::from_secs(30)));
+    let due = stage.walk.next_deadline(&stage.board).unwrap();
+    assert_eq!(due.since(stage.now), Duration::from_secs(15));
+}
+
+#[test]
+fn nobody_is_called_after_the_third_clock() {
+    let empty = Answer { content: false, ..WHOLE };
+    let late = |stage: &mut Stage| {
+        stage.give(Input::Start);
+        stage.after(88_990).give(Input::Finished(A, empty));
+        stage.after(1_500);
+    };
+    let spec = || LadderSpec { ttft: secs(89), ..ladder(2) };
+    let mut stage = Stage::set(spec(), rungs(2), streaming());
+    late(&mut stage);
+    let actions = stage.end(A, Ending::Proper(empty));
+    assert_eq!(dials(&actions), []);
+    assert_eq!(failure(&actions).told, Told::Deadline);
+    let mut stage = Stage::set(spec(), rungs(2), streaming());
+    late(&mut stage);
+    assert_eq!(dials(&stage.wake()), [], "the linger ran out, and so had the third clock");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The ranking of what the client is told.
 
 use super::scenario::*;
-use crate::policy::{AttemptId, Ending, Input, LadderSpec, Told};
+use crate::policy::{AttemptId, Ending, Input, LadderSpec, Need, Told};
+use shared::Signature;
 use std::time::Duration;
 
 /// Ends one attempt after another with `endings`, none of them retried.
@@ -29,6 +30,69 @@ fn one_error_by_rank_over_all_attempts() {
         let told = told(endings);
         assert_eq!((told.status, told.told), (*status, *gist), "{endings:?}");
     }
+}
+
+#[test]
+fn a_rung_counts_as_rate_limited_by_what_it_said_last() {
+    // One rung: a failure, then a 429.
+    let mut stage = Stage::on(1);
+    stage.status(A, 500);
+    stage.wake();
+    assert_eq!(failure(&stage.end(B, refused(429, 50))).status, 429);
+    // One rung: a 429, waited for, then a failure with no hold left.
+    let mut stage = Stage::on(1);
+    stage.end(A, refused(429, 1));
+    stage.wake();
+    let told = failure(&stage.status(B, 500));
+    assert_eq!((told.status, told.retry_after), (502, None));
+    // A rung that was never called, and is free, is not rate limited.
+    let spec = LadderSpec { max_attempts: Some(1), ..ladder(2) };
+    let mut stage = Stage::set(spec, rungs(2), streaming());
+    stage.give(Input::Start);
+    assert_eq!(failure(&stage.end(A, refused(429, 50))).status, 503);
+    // A hold of another rung counts while it lasts, and no longer.
+    for (millis, status) in [(1_000, 502), (60_000, 503)] {
+        let spec = LadderSpec { retries: Some(0), max_attempts: Some(1), ..ladder(2) };
+        let mut stage = Stage::set(spec, rungs(2), streaming());
+        stage.hold(1, millis);
+        stage.give(Input::Start);
+        assert_eq!(failure(&stage.after(5_000).status(A, 500)).status, status);
+    }
+    // The soonest hold counts, also that of a rung that was not called.
+    let mut stage = Stage::on(2);
+    stage.hold(1, 10_000);
+    let told = failure(&stage.end(A, refused(429, 50)));
+    assert_eq!((told.status, told.retry_after), (429, Some(Duration::from_secs(10))));
+}
+
+#[test]
+fn a_later_terminal_error_speaks() {
+    let told = told(&[by_status(500), by_status(400)]);
+    assert_eq!((told.status, told.speaker), (400, Some(B)));
+}
+
+#[test]
+fn statuses_that_would_be_said_of_the_client_are_not_passed_on() {
+    for status in [401, 403, 404, 413, 429, 500] {
+        for signature in [Signature::Refused, Signature::BadRequest, Signature::ContextExceeded] {
+            let ending = Ending::Status {
+                status,
+                signature: Some(signature),
+                retry_after: None,
+                names_added_field: false,
+            };
+            let is_its_own = status == 413 && signature != Signature::ContextExceeded;
+            assert_eq!(told(&[ending]).status, if is_its_own { 413 } else { 400 });
+        }
+    }
+}
+
+#[test]
+fn a_stall_of_a_whole_answer_is_a_timeout() {
+    let mut stage = Stage::set(ladder(1), rungs(1), Need::default());
+    stage.give(Input::Start);
+    stage.token(A);
+    assert_eq!(failure(&stage.wake()).status, 504);
 }
 
 #[test]

@@ -182,4 +182,67 @@ proptest! {
         };
         prop_assert_eq!(run(), run());
     }
+
+    #[test]
+    fn no_held_rung_is_called_and_nothing_is_called_late(
+        count in 1_usize..=4,
+        max_attempts in prop::option::of(1_u32..8),
+        retries in prop::option::of(0_u32..3),
+        interactive in any::<bool>(),
+        fail_fast in prop::bool::weighted(0.2),
+        stream in any::<bool>(),
+        patience in prop::option::of((0_u64..30_000).prop_map(Duration::from_millis)),
+        total in (1_000_u64..90_000).prop_map(Duration::from_millis),
+        steps in prop::collection::vec((0_u8..9, 0_usize..4, 0_u64..6000), 0..40),
+    ) {
+        let spec = LadderSpec {
+            max_attempts,
+            retries,
+            interactive,
+            fail_fast,
+            patience,
+            total,
+            ..ladder(count)
+        };
+        let most = spec.max_attempts();
+        let mut stage = Stage::set(spec, rungs(count), Need { stream, ..Need::default() });
+        let start = stage.now;
+        let mut last = AttemptId(0);
+        let mut actions = stage.give(Input::Start);
+        // After the given steps the walk is only woken.
+        for step in 0..400 {
+            for action in actions.drain(..) {
+                if let Action::Dial { attempt, rung, .. } = action {
+                    last = attempt;
+                    prop_assert!(stage.board.usable(rung, stage.now).is_ok(), "held");
+                    prop_assert!(stage.now.since(start) < total, "late");
+                    prop_assert!(attempt.0 as usize <= most);
+                }
+            }
+            if stage.walk.is_over() {
+                break;
+            }
+            let (what, rung, millis) = steps.get(step).copied().unwrap_or((8, 0, 0));
+            let due = stage.walk.next_deadline(&stage.board).expect("a deadline");
+            if what != 8 {
+                let later = stage.now.plus(Duration::from_millis(millis));
+                stage.now = later.min(due.max(stage.now));
+            }
+            actions = match what {
+                0 | 1 => stage.status(last, 500),
+                2 => stage.end(last, refused(429, 1 + millis / 2000)),
+                3 => stage.status(last, 503),
+                4 => stage.end(last, cut()),
+                5 => {
+                    stage.hold(rung.min(count - 1), 1000 + millis);
+                    Vec::new()
+                }
+                6 => stage.end(last, unreachable_host()),
+                7 => stage.status(last, 429),
+                _ => stage.wake(),
+            };
+        }
+        prop_assert!(stage.walk.is_over(), "the walk never ends");
+        prop_assert!(stage.now.since(start) <= total, "beyond the third clock");
+    }
 }

@@ -138,6 +138,46 @@ fn fail_fast_retries_nothing_and_waits_for_nothing() {
 }
 
 #[test]
+fn who_is_retried_and_who_is_not() {
+    let spec = LadderSpec { retries: Some(1), max_attempts: Some(9), ..ladder(2) };
+    for (ending, retried) in [
+        (by_status(500), true),
+        (by_status(408), true),
+        (by_status(503), true),
+        (unreachable_host(), true),
+        (cut(), false),
+        (by_status(401), false),
+        (by_status(302), false),
+        (by_status(429), false),
+    ] {
+        let mut stage = Stage::set(spec.clone(), rungs(2), streaming());
+        stage.give(Input::Start);
+        let at_once = dials(&stage.end(A, ending.clone()));
+        assert_eq!(at_once.is_empty(), retried, "{ending:?}");
+    }
+}
+
+#[test]
+fn back_off_grows_and_varies() {
+    let longest = |attempt: u32| {
+        let waits = (0..50).map(|seed| {
+            let spec = LadderSpec { retries: Some(4), max_attempts: Some(9), ..ladder(1) };
+            let mut stage = Stage::set(spec, rungs(1), streaming());
+            stage.walk.rng = fastrand::Rng::with_seed(seed);
+            stage.give(Input::Start);
+            for earlier in 1..attempt {
+                stage.status(crate::policy::AttemptId(earlier), 500);
+                stage.wake();
+            }
+            stage.status(crate::policy::AttemptId(attempt), 500);
+            stage.walk.next_deadline(&stage.board).unwrap().since(stage.now).as_millis()
+        });
+        waits.max().unwrap()
+    };
+    assert!(longest(1) > 150 && longest(2) > 300 && longest(3) > 600);
+}
+
+#[test]
 fn back_off_stays_within_its_bounds() {
     for seed in 0..50 {
         let spec = LadderSpec { retries: Some(4), max_attempts: Some(9), ..ladder(1) };
@@ -219,7 +259,11 @@ fn a_complaint_about_an_added_field_is_repeated_once_without_it() {
 #[test]
 fn side_effects_are_not_sent_twice_without_an_explicit_refusal() {
     let need = Need { side_effects: true, ..streaming() };
-    let ambiguous = [by_status(500), cut(), Ending::NoHead(NoHead::Closed)];
+    let in_stream =
+        Ending::ErrorEvent { signature: Some(Signature::Overloaded), retry_after: None };
+    let empty = Ending::Proper(Answer { content: false, ..WHOLE });
+    let closed = Ending::NoHead(NoHead::Closed);
+    let ambiguous = [by_status(500), by_status(302), cut(), closed, in_stream, empty];
     for ending in ambiguous {
         let mut stage = Stage::set(ladder(2), rungs(2), need);
         stage.give(Input::Start);
@@ -232,6 +276,17 @@ fn side_effects_are_not_sent_twice_without_an_explicit_refusal() {
         stage.give(Input::Start);
         assert_eq!(dials(&stage.end(A, ending)).len(), 1);
     }
+    // A silent one is not cut to call another: by default it may run to the third clock,
+    // and an explicit first clock ends the walk.
+    let mut stage = Stage::set(ladder(2), rungs(2), need);
+    stage.give(Input::Start);
+    while !stage.walk.is_over() {
+        assert_eq!(dials(&stage.wake()), []);
+    }
+    let explicit = LadderSpec { ttft: Some(std::time::Duration::from_secs(1)), ..ladder(2) };
+    let mut stage = Stage::set(explicit, rungs(2), need);
+    stage.give(Input::Start);
+    assert_eq!(failure(&stage.wake()).status, 504);
     for ending in [by_status(429), by_status(503), by_status(401), unreachable_host()] {
         let mut stage = Stage::set(ladder(2), rungs(2), need);
         stage.give(Input::Start);

@@ -1,7 +1,7 @@
 //! Which rungs are candidates, and what happens when none is.
 
 use super::scenario::*;
-use crate::policy::{Capabilities, Input, Need, RungSpec, Told};
+use crate::policy::{Capabilities, Input, LadderSpec, Need, RungSpec, Told};
 use shared::{AttemptKind as K, PassedOver, RequestOutcome};
 use std::time::Duration;
 
@@ -41,6 +41,48 @@ fn an_estimate_never_removes_the_largest_context_and_an_unset_one_is_large_enoug
     assert_eq!(dials(&stage.give(Input::Start)), [(1, 1, K::First)]);
     let mut stage = Stage::set(ladder(2), of(&[Some(10), None]), need);
     assert_eq!(dials(&stage.give(Input::Start)), [(1, 1, K::First)]);
+}
+
+#[test]
+fn the_largest_context_is_looked_for_among_rungs_that_could_serve() {
+    let specs = vec![
+        RungSpec { context: Some(1000), can: Capabilities::default(), ..RungSpec::default() },
+        RungSpec { context: Some(500), ..RungSpec::default() },
+    ];
+    let capabilities = Capabilities { tools: true, ..Capabilities::default() };
+    let need = Need { prompt_tokens: 600, capabilities, ..streaming() };
+    let mut stage = Stage::set(ladder(2), specs, need);
+    assert_eq!(dials(&stage.give(Input::Start)), [(1, 1, K::First)]);
+}
+
+#[test]
+fn exactly_enough_is_enough_and_the_ladder_may_require_more() {
+    let spec = RungSpec { context: Some(100), max_output: Some(20), ..RungSpec::default() };
+    let need = Need { prompt_tokens: 100, max_output: Some(20), ..streaming() };
+    let roomy = RungSpec { context: Some(1000), ..RungSpec::default() };
+    let mut stage = Stage::set(ladder(2), vec![spec, roomy], need);
+    assert_eq!(dials(&stage.give(Input::Start)), [(1, 0, K::First)]);
+
+    let require = Capabilities { tools: true, ..Capabilities::default() };
+    let plain = RungSpec { can: Capabilities::default(), ..RungSpec::default() };
+    let spec = LadderSpec { require, ..ladder(2) };
+    let mut stage = Stage::set(spec, vec![plain, RungSpec::default()], streaming());
+    assert_eq!(dials(&stage.give(Input::Start)), [(1, 1, K::First)]);
+}
+
+#[test]
+fn a_feature_is_named_only_if_every_rung_lacks_one() {
+    let images = Capabilities { images: true, ..Capabilities::default() };
+    let tools = Capabilities { tools: true, ..Capabilities::default() };
+    let specs = vec![
+        RungSpec { can: images, ..RungSpec::default() },
+        RungSpec { can: images.union(tools), max_output: Some(10), ..RungSpec::default() },
+    ];
+    let need = Need { capabilities: tools, max_output: Some(20), ..streaming() };
+    let mut stage = Stage::set(ladder(2), specs, need);
+    let told = failure(&stage.give(Input::Start));
+    let gist = Told::NoRungAble { reason: PassedOver::MaxOutput, feature: None };
+    assert_eq!(told.told, gist);
 }
 
 #[test]

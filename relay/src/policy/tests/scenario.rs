@@ -69,6 +69,12 @@ impl Stage {
         self.give(Input::Wake)
     }
 
+    /// Another walk's 429 with this Retry-After.
+    pub(super) fn hold(&mut self, rung: usize, millis: u64) {
+        let (now, wait) = (self.now, Duration::from_millis(millis));
+        self.board.ended(RungIndex(rung), now, now, AttemptOutcome::RateLimited, Some(wait));
+    }
+
     pub(super) fn token(&mut self, attempt: AttemptId) -> Vec<Action> {
         self.give(Input::Token { attempt, refusal: false })
     }

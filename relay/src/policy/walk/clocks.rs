@@ -13,8 +13,11 @@ use crate::policy::input::Answer;
 use crate::policy::ladder::{DEFAULT_TTFT, LINGER};
 use crate::policy::outcome::judge_answer;
 use crate::policy::time::Time;
-use shared::{AttemptOutcome, RequestOutcome};
+use shared::{AttemptKind, AttemptOutcome, RequestOutcome};
 use std::time::Duration;
+
+/// A moment that does not come.
+const NEVER: Time = Time(u64::MAX);
 
 /// What ran out on one attempt.
 enum Expired {
@@ -56,9 +59,11 @@ impl Walk {
             // The hold may have been lengthened by another walk meanwhile.
             match board.usable(pause.rung, now) {
                 Ok(()) => self.dial(now, pause.rung, pause.kind, false, out),
-                Err(_) => match self.next_candidate(now, board, None) {
+                Err(_) => match self.next_candidate(now, board) {
                     Some(rung) => {
-                        self.dial(now, rung, shared::AttemptKind::Failover, false, out);
+                        let first = self.attempts.is_empty();
+                        let kind = if first { AttemptKind::First } else { AttemptKind::Failover };
+                        self.dial(now, rung, kind, false, out);
                     }
                     None => self.wait_or_give_up(now, board, out),
                 },
@@ -80,8 +85,10 @@ impl Walk {
     ) {
         let (outcome, clock) = match *expired {
             Expired::FirstToken { explicit: false, .. } if !self.somebody_else(now, id, board) => {
+                // Somebody whose hold ends may be called later.
+                let until = self.next_hold_end(now, board).unwrap_or(NEVER);
                 if let Some(attempt) = self.live(id) {
-                    attempt.ttft_waived = true;
+                    attempt.ttft_waived = Some(until);
                 }
                 return;
             }
@@ -115,13 +122,16 @@ impl Walk {
         let own = spec.and_then(|spec| spec.ttft).or(self.ladder.ttft);
         let (span, explicit): (Duration, bool) =
             own.map_or((DEFAULT_TTFT, false), |own| (own, true));
-        (explicit || !attempt.ttft_waived)
-            .then(|| (attempt.dialled.plus(span), Expired::FirstToken { span, explicit }))
+        // Before the first token only signs of life that count have been heard.
+        let due = attempt.last_heard.plus(span);
+        let waived = attempt.ttft_waived.filter(|_| !explicit);
+        let at = waived.map_or(due, |until| due.max(until));
+        (at < NEVER).then_some((at, Expired::FirstToken { span, explicit }))
     }
 
     /// Whether cutting `id` gains anything: another attempt in flight, or a candidate left.
     fn somebody_else(&self, now: Time, id: AttemptId, board: &Board) -> bool {
-        self.in_flight().any(|other| other != id) || self.next_candidate(now, board, None).is_some()
+        self.in_flight().any(|other| other != id) || self.next_candidate(now, board).is_some()
     }
 
     /// The early head: only for a stream, and only while nothing has been committed.

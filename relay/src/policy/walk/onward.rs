@@ -3,7 +3,7 @@
 
 use super::{Pause, State, Walk, answered};
 use crate::policy::action::{Action, Told};
-use crate::policy::attempt::AttemptId;
+use crate::policy::attempt::{Attempt, AttemptId};
 use crate::policy::board::Board;
 use crate::policy::exhausted::{failure, told};
 use crate::policy::input::Ending;
@@ -30,33 +30,29 @@ impl Walk {
         id: AttemptId,
         outcome: AttemptOutcome,
         ending: Option<&Ending>,
-        board: &Board,
+        board: &mut Board,
         out: &mut Vec<Action>,
     ) {
         // A refusal by status is an error; one that ended properly is an answer.
-        let was_answer = !matches!(ending, Some(Ending::Status { .. } | Ending::ErrorEvent { .. }));
+        let is_answer = !matches!(ending, Some(Ending::Status { .. } | Ending::ErrorEvent { .. }));
         match (self.state, outcome) {
             (State::Ended, _) => {}
-            (_, AttemptOutcome::Ok) => self.commit_and_complete(id, RequestOutcome::Ok, out),
-            (State::Committed(_), AttemptOutcome::Refused | AttemptOutcome::Empty)
-                if was_answer =>
-            {
-                self.commit_and_complete(id, answered(outcome), out);
+            (_, AttemptOutcome::Ok) => {
+                self.commit_and_complete(now, id, RequestOutcome::Ok, board, out);
+            }
+            (State::Committed(_), AttemptOutcome::Refused | AttemptOutcome::Empty) if is_answer => {
+                self.commit_and_complete(now, id, answered(outcome), board, out);
             }
             (State::Committed(_), broken) => {
                 self.fail(told(Told::Broken(broken), 200, RequestOutcome::Failed), out);
             }
-            (State::Walking, AttemptOutcome::Refused) if was_answer => {
-                if self.on_refusal(id, board) == OnRefusal::Next
-                    && self.next_candidate(now, board, None).is_some()
-                {
-                    self.onward(now, id, outcome, ending, board, out);
-                } else {
-                    self.commit_and_complete(id, RequestOutcome::Refused, out);
-                }
+            (State::Walking, AttemptOutcome::Refused) if is_answer => {
+                self.kept = Some((id, RequestOutcome::Refused));
+                self.onward(now, id, outcome, ending, board, out);
             }
             (State::Walking, AttemptOutcome::Empty) if self.on_empty(id, board) == OnEmpty::End => {
-                self.commit_and_complete(id, RequestOutcome::Ok, out);
+                self.kept = Some((id, RequestOutcome::Ok));
+                self.onward(now, id, outcome, ending, board, out);
             }
             (State::Walking, _) => self.onward(now, id, outcome, ending, board, out),
         }
@@ -68,23 +64,31 @@ impl Walk {
         id: AttemptId,
         outcome: AttemptOutcome,
         ending: Option<&Ending>,
-        board: &Board,
+        board: &mut Board,
         out: &mut Vec<Action>,
     ) {
         // Another attempt in flight, or about to be, carries on alone.
         if self.in_flight().next().is_some() || self.pause.is_some() {
             return;
         }
+        if now >= self.started.plus(self.ladder.total) {
+            return self.fail(told(Told::Deadline, 504, RequestOutcome::Deadline), out);
+        }
         let Some((rung, plain)) = self.attempt(id).map(|attempt| (attempt.rung, attempt.plain))
         else {
             return;
         };
         let row = row(outcome);
-        if self.two_empties() || !self.may_send_again(ending) {
-            return self.give_up(now, board, out);
-        }
-        if names_added_field(ending) && !plain && self.has_attempts_left() {
+        let complains = outcome == AttemptOutcome::BadRequest && names_added_field(ending);
+        if complains && !plain && self.has_attempts_left() {
+            // The relay's own field was at fault: that says nothing of the request or the rung.
+            if let Some(attempt) = self.attempts.iter_mut().find(|attempt| attempt.id == id) {
+                attempt.repeated = true;
+            }
             return self.dial(now, rung, AttemptKind::Retry, true, out);
+        }
+        if self.nobody_says_otherwise() || !self.may_send_again(outcome, ending) {
+            return self.give_up(now, board, out);
         }
         if row.again == Again::Retries && self.may_retry(now, rung, board) {
             let until = now.plus(self.back_off(rung));
@@ -93,69 +97,91 @@ impl Walk {
         }
         let goes_on = match row.next {
             Next::Never => false,
-            Next::Yes | Next::LargerContext | Next::Uncommitted | Next::OnEmpty => true,
+            Next::Yes | Next::LargerContext | Next::Uncommitted => true,
+            Next::OnEmpty => self.on_empty(id, board) == OnEmpty::Next,
             Next::OnRefusal => self.on_refusal(id, board) == OnRefusal::Next,
         };
         if !goes_on {
             return self.give_up(now, board, out);
         }
-        let than = (row.next == Next::LargerContext).then_some(rung);
-        match self.next_candidate(now, board, than) {
+        self.note_passed_over(now, board);
+        match self.next_candidate(now, board) {
             Some(next) => self.dial(now, next, AttemptKind::Failover, false, out),
+            // Whoever has an answer in hand does not wait for another.
+            None if self.kept.is_some() => self.give_up(now, board, out),
             None => self.wait_or_give_up(now, board, out),
         }
     }
 
-    /// The next rung that has not been called; with `than`, only one with a larger context.
-    pub(super) fn next_candidate(
-        &self,
-        now: Time,
-        board: &Board,
-        than: Option<RungIndex>,
-    ) -> Option<RungIndex> {
+    /// A candidate that is not usable any more is passed over, and the journal says why.
+    fn note_passed_over(&mut self, now: Time, board: &Board) {
+        let untried: Vec<_> = self.untried().collect();
+        for rung in untried {
+            if let Err(reason) = board.usable(rung, now)
+                && !self.plan.passed_over.contains(&(rung, reason))
+            {
+                self.plan.passed_over.push((rung, reason));
+            }
+        }
+    }
+
+    /// The next rung that has not been called and is usable.
+    pub(super) fn next_candidate(&self, now: Time, board: &Board) -> Option<RungIndex> {
         if !self.has_attempts_left() || !self.may_send_elsewhere() {
             return None;
         }
+        self.reserve(board).find(|&rung| board.usable(rung, now).is_ok())
+    }
+
+    /// Rungs that have not been called and could be, some of them after a hold; in the
+    /// ladder's order. One that was held when the walk was planned may be free by now.
+    fn reserve<'a>(&'a self, board: &'a Board) -> impl Iterator<Item = RungIndex> + 'a {
+        let held = |rung| self.plan.passed_over.contains(&(rung, PassedOver::Hold));
+        self.ladder
+            .rungs
+            .iter()
+            .copied()
+            .filter(move |&rung| self.plan.candidates.contains(&rung) || held(rung))
+            .filter(|&rung| self.calls_of(rung) == 0)
+            .filter(|&rung| self.has_room(rung, board))
+    }
+
+    /// Once a provider has said that the prompt is too long, smaller rungs would say the same.
+    fn has_room(&self, rung: RungIndex, board: &Board) -> bool {
         let context = |rung| board.spec(rung).and_then(|spec| spec.context).unwrap_or(u64::MAX);
-        // Once a provider has said that the prompt is too long, smaller rungs would say the same.
-        let too_small = self
-            .attempts
+        self.attempts
             .iter()
             .filter(|attempt| attempt.outcome == Some(AttemptOutcome::ContextExceeded))
-            .map(|attempt| context(attempt.rung))
-            .chain(than.map(context))
-            .max();
-        self.untried()
-            .filter(|&rung| too_small.is_none_or(|least| context(rung) > least))
-            .find(|&rung| board.usable(rung, now).is_ok())
+            .all(|attempt| context(rung) > context(attempt.rung))
+    }
+
+    pub(super) fn next_hold_end(&self, now: Time, board: &Board) -> Option<Time> {
+        self.reserve(board).filter_map(|rung| board.held_until(rung, now)).min()
     }
 
     /// Waits for a hold if nobody else is usable and it ends soon; else the walk is over.
-    pub(super) fn wait_or_give_up(&mut self, now: Time, board: &Board, out: &mut Vec<Action>) {
+    pub(super) fn wait_or_give_up(&mut self, now: Time, board: &mut Board, out: &mut Vec<Action>) {
         match self.wait(now, board) {
             Some(pause) => self.pause = Some(pause),
             None => self.give_up(now, board, out),
         }
     }
 
-    fn wait(&self, now: Time, board: &Board) -> Option<Pause> {
+    fn wait(&mut self, now: Time, board: &Board) -> Option<Pause> {
         if self.ladder.fail_fast || !self.has_attempts_left() || !self.may_send_elsewhere() {
             return None;
         }
+        // Measured from the first wait: holds that others lengthen do not add up.
+        let patience = now.plus(self.ladder.patience());
+        let patience = *self.patience_ends.get_or_insert(patience);
         let latest = self
             .started
             .plus(self.ladder.total.saturating_sub(ROOM_FOR_AN_ANSWER))
             .min(self.started.plus(self.ladder.early_headers))
-            .min(now.plus(self.ladder.patience()));
-        let passed = self.plan.passed_over.iter();
-        let held = passed.filter(|(_, reason)| *reason == PassedOver::Hold).map(|(rung, _)| *rung);
-        let (rung, until) = self
-            .plan
-            .candidates
-            .iter()
-            .copied()
-            .chain(held)
-            .filter(|&rung| self.would_be_called_again(rung))
+            .min(patience);
+        let rungs = self.ladder.rungs.iter().copied();
+        let (rung, until) = rungs
+            .filter(|&rung| self.is_worth_waiting_for(now, rung, board))
             .filter_map(|rung| Some((rung, board.held_until(rung, now)?)))
             .min_by_key(|(_, until)| *until)?;
         let kind = match (self.attempts.is_empty(), self.calls_of(rung)) {
@@ -166,35 +192,52 @@ impl Walk {
         (until <= latest).then_some(Pause { until, rung, kind })
     }
 
-    /// Whether waiting for `rung` makes sense: not called yet, or refused only for the moment.
-    fn would_be_called_again(&self, rung: RungIndex) -> bool {
-        self.attempts
-            .iter()
-            .filter(|attempt| attempt.rung == rung)
-            .filter_map(|attempt| attempt.outcome)
-            .all(|outcome| row(outcome).again != Again::Never)
+    /// Not called yet, or refused only for the moment and not out of retries.
+    fn is_worth_waiting_for(&self, now: Time, rung: RungIndex, board: &Board) -> bool {
+        let last = self.attempts.iter().rev().find(|attempt| attempt.rung == rung);
+        let Some(last) = last.and_then(|attempt| attempt.outcome) else {
+            return self.reserve(board).any(|other| other == rung);
+        };
+        self.has_room_for_a_retry()
+            && match row(last).again {
+                Again::Never => false,
+                Again::AfterHold => true,
+                Again::Retries => self.has_retries_left(now, rung, board),
+            }
     }
 
-    pub(super) fn give_up(&mut self, now: Time, board: &Board, out: &mut Vec<Action>) {
-        self.fail(failure(&self.attempts, &self.plan, board, now), out);
+    /// Nobody is left: the answer that was passed over, or the failure by rank.
+    pub(super) fn give_up(&mut self, now: Time, board: &mut Board, out: &mut Vec<Action>) {
+        match self.kept {
+            Some((id, outcome)) => self.commit_and_complete(now, id, outcome, board, out),
+            None => self.fail(failure(&self.attempts, &self.plan, board, now), out),
+        }
     }
 
     fn may_retry(&self, now: Time, rung: RungIndex, board: &Board) -> bool {
-        if self.ladder.fail_fast || board.usable(rung, now).is_err() {
-            return false;
-        }
+        !self.ladder.fail_fast
+            && board.usable(rung, now).is_ok()
+            && self.has_room_for_a_retry()
+            && self.has_retries_left(now, rung, board)
+    }
+
+    /// A retry may not take the place of a candidate that was never called.
+    fn has_room_for_a_retry(&self) -> bool {
+        let spoken_for = self.attempts.len().saturating_add(self.untried().count());
+        spoken_for < self.ladder.max_attempts()
+    }
+
+    fn has_retries_left(&self, now: Time, rung: RungIndex, board: &Board) -> bool {
         let retries = self.ladder.retries.unwrap_or_else(|| {
-            match (self.ladder.interactive, self.next_candidate(now, board, None)) {
+            match (self.ladder.interactive, self.next_candidate(now, board)) {
                 (false, _) => 2,
                 (true, Some(_)) => 0,
                 (true, None) => 1,
             }
         });
-        // A retry may not take the place of a candidate that was never called.
-        let spoken_for = self.attempts.len().saturating_add(self.untried().count());
-        let calls = self.calls_of(rung);
+        let mine = |attempt: &&Attempt| attempt.rung == rung && !attempt.repeated;
+        let calls = self.attempts.iter().filter(mine).count();
         calls <= usize::try_from(retries).unwrap_or(usize::MAX)
-            && spoken_for < self.ladder.max_attempts()
     }
 
     fn back_off(&mut self, rung: RungIndex) -> Duration {
@@ -215,26 +258,32 @@ impl Walk {
         self.attempts.len() < self.ladder.max_attempts()
     }
 
-    fn two_empties(&self) -> bool {
-        let empty = |attempt: &&_| is_empty(attempt);
-        self.attempts.iter().filter(empty).count() >= EMPTIES_BELIEVED
+    /// Two empty answers are believed, and so is a provider that says that the request is wrong.
+    fn nobody_says_otherwise(&self) -> bool {
+        let ended_so = |outcome| {
+            let mine =
+                move |attempt: &&Attempt| attempt.outcome == Some(outcome) && !attempt.repeated;
+            self.attempts.iter().filter(mine).count()
+        };
+        ended_so(AttemptOutcome::Empty) >= EMPTIES_BELIEVED
+            || ended_so(AttemptOutcome::BadRequest) > 0
     }
 
-    /// Whether this request may be sent once more after `ending`.
-    fn may_send_again(&self, ending: Option<&Ending>) -> bool {
+    /// Whether this request may be sent once more after an attempt that ended so.
+    fn may_send_again(&self, outcome: AttemptOutcome, ending: Option<&Ending>) -> bool {
         if !self.has_side_effects() {
             return true;
         }
         match ending {
-            // The body never left, or the provider said that it would not act on it.
+            // The body never left.
             Some(Ending::NoHead(head)) => !head.body_was_sent(),
-            Some(Ending::Status { .. } | Ending::ErrorEvent { .. }) => {
-                self.attempts.last().and_then(|attempt| attempt.outcome).is_some_and(|outcome| {
-                    !matches!(outcome, AttemptOutcome::ServerError | AttemptOutcome::Junk)
-                        && !matches!(outcome, AttemptOutcome::StreamError)
-                })
+            // The provider said by its status that it would not act on it; a broken
+            // server's status does not say that.
+            Some(Ending::Status { .. }) => {
+                !matches!(outcome, AttemptOutcome::ServerError | AttemptOutcome::Junk)
             }
-            Some(Ending::Proper(_) | Ending::Broken(_)) | None => false,
+            // Inside a 200 it may have acted already.
+            Some(Ending::ErrorEvent { .. } | Ending::Proper(_) | Ending::Broken(_)) | None => false,
         }
     }
 
@@ -256,10 +305,6 @@ impl Walk {
         let spec = self.attempt(id).and_then(|attempt| board.spec(attempt.rung));
         spec.map_or(OnEmpty::Next, |spec| spec.on_empty)
     }
-}
-
-fn is_empty(attempt: &crate::policy::attempt::Attempt) -> bool {
-    attempt.outcome == Some(AttemptOutcome::Empty)
 }
 
 const fn names_added_field(ending: Option<&Ending>) -> bool {
