@@ -17,10 +17,12 @@ mod reading;
 mod relay;
 mod reply;
 mod tell;
+mod turn;
 
 #[cfg(test)]
 pub(crate) use driver::PANIC_FOR;
 pub use driver::{Driver, Incoming, Out};
 pub use log::reject_record;
-pub use relay::{Drain, Ladder, Peer, Relay, Rung};
+pub use relay::{Drain, Ladder, Peer, Relay, Rung, Running};
 pub use reply::{Head, Reply, error_reply};
+pub use turn::nap;

@@ -11,6 +11,7 @@ pub use guard::{Foreign, Guard};
 
 use crate::drive::{Drain, Relay};
 use axum::Router;
+use socket2::{Domain, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -19,6 +20,11 @@ use tokio::sync::Semaphore;
 
 /// After a failed accept (too many open files, mostly) the next try waits this long.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// What the kernel holds for a client that is slower than its answer.
+const SEND_BUFFER: usize = 128 * 1024;
+/// Connections that may wait to be accepted.
+const BACKLOG: i32 = 1024;
 
 /// A bound socket, not yet serving.
 #[derive(Debug)]
@@ -34,8 +40,16 @@ impl Listener {
     /// # Errors
     /// The address is taken or not ours.
     pub fn bind(addr: SocketAddr) -> io::Result<Self> {
-        let socket = TcpListener::bind(addr)?;
+        let socket = Socket::new(Domain::for_address(addr), Type::STREAM, None)?;
+        // A restart must not wait for the last one's connections to be forgotten.
+        socket.set_reuse_address(true)?;
+        // Accepted sockets inherit it: without it the kernel takes megabytes for a client
+        // that does not read, and tells of its progress only once a minute.
+        socket.set_send_buffer_size(SEND_BUFFER)?;
+        socket.bind(&addr.into())?;
+        socket.listen(BACKLOG)?;
         socket.set_nonblocking(true)?;
+        let socket = TcpListener::from(socket);
         let addr = socket.local_addr()?;
         Ok(Self { socket, addr })
     }

@@ -131,6 +131,11 @@ impl Relay {
         self.child.signal("TERM");
     }
 
+    /// Sends it a signal by its short name, such as `HUP`.
+    pub fn signal(&self, name: &str) {
+        self.child.signal(name);
+    }
+
     /// Waits for its end; gives the exit status.
     pub async fn exited(&mut self) -> std::process::ExitStatus {
         self.child.exited().await

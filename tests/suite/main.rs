@@ -17,6 +17,7 @@ mod client_contract;
 mod commands;
 mod harness;
 mod journal;
+mod mended;
 mod outcomes;
 mod tidy;
 mod upstream;

@@ -3,7 +3,7 @@
 //! Three simulated providers run as processes of their own, so that one can
 //! really be killed; the relay serves a ladder over them.
 
-use super::running::{Ready, run_relay};
+use super::running::{Listeners, Ready, run_relay};
 use super::{Failed, block_on, config, say};
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -47,16 +47,30 @@ pub(super) fn run(args: &DemoArgs) -> Result<(), Failed> {
 }
 
 async fn demo(args: &DemoArgs) -> Result<(), Failed> {
-    let folder = args.folder.clone().unwrap_or_else(|| std::env::temp_dir().join("belay-demo"));
-    std::fs::create_dir_all(&folder)?;
+    // Before anything is written: a second demo must not touch the first one's files.
+    let listeners = Listeners::bind(args.listen, args.admin)?;
+    let folder = args.folder.clone().unwrap_or_else(|| default_folder(args.listen.port()));
+    let unusable = |error: std::io::Error| {
+        let folder = folder.display();
+        Failed(format!(
+            "belay: the demo's folder {folder} cannot be used: {error}. Name another with --folder."
+        ))
+    };
+    std::fs::create_dir_all(&folder).map_err(unusable)?;
     let mut providers = Vec::new();
     for (name, ttft, gap, ..) in PROVIDERS {
         providers.push(simulate(name, ttft, gap).await?);
     }
     let path = folder.join("belay.toml");
-    std::fs::write(&path, config_text(args, &providers)?)?;
+    std::fs::write(&path, config_text(args, &providers)?).map_err(unusable)?;
     let config = config(&path)?.config;
-    run_relay(config, |ready| explain(ready, &providers, &folder)).await
+    run_relay(config, listeners, |ready| explain(ready, &providers, &folder)).await
+}
+
+/// Two demos on two ports have two folders.
+fn default_folder(port: u16) -> PathBuf {
+    let name = if port == 8787 { "belay-demo".to_owned() } else { format!("belay-demo-{port}") };
+    std::env::temp_dir().join(name)
 }
 
 async fn simulate(name: &'static str, ttft: &str, gap: &str) -> Result<Simulated, Failed> {

@@ -1,11 +1,11 @@
 //! A running relay, from its listeners to its orderly end.
 
-use super::Failed;
+use super::{Failed, complain};
 use crate::config::Config;
 use crate::drive::{Drain, Relay};
 use crate::journal::{Journal, JournalOptions};
 use crate::listen::{Limits, Listener};
-use crate::{admin, serve, wall};
+use crate::{admin, drive, serve, wall};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -38,13 +38,32 @@ pub(super) fn install_tls() {
     let _already = rustls::crypto::ring::default_provider().install_default();
 }
 
+/// The two listeners of a relay, bound and not yet serving.
+#[derive(Debug)]
+pub(super) struct Listeners {
+    data: Listener,
+    admin: Listener,
+}
+
+impl Listeners {
+    pub(super) fn bind(data: SocketAddr, admin: SocketAddr) -> Result<Self, Failed> {
+        let data = bind("server.listen", data)?;
+        Ok(Self { data, admin: bind("admin.listen", admin)? })
+    }
+}
+
 /// Serves `config` until SIGTERM or SIGINT, then drains.
-pub(super) async fn run_relay(config: Config, ready: impl FnOnce(&Ready)) -> Result<(), Failed> {
+pub(super) async fn run_relay(
+    config: Config,
+    listeners: Listeners,
+    ready: impl FnOnce(&Ready),
+) -> Result<(), Failed> {
     log_to_stderr();
     install_tls();
-    let data = bind("server.listen", config.server.listen)?;
-    let ops = bind("admin.listen", config.admin.listen)?;
+    raise_open_files(config.server.max_requests);
+    let Listeners { data, admin: ops } = listeners;
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    tokio::spawn(outlive_hangups(signal(SignalKind::hangup())?));
     let journal = open_journal(&config);
     let opening = journal.clone();
     tokio::task::spawn_blocking(move || opening.wait_for_file(FIRST_OPENING)).await?;
@@ -115,7 +134,8 @@ fn worker(
                 }
             }
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_all().on_thread_park(drive::nap).build();
         if let Err(error) = runtime.and_then(|runtime| runtime.block_on(serving)) {
             tracing::error!(%error, "a worker could not serve");
         }
@@ -151,9 +171,40 @@ async fn finished(relay: &Relay) {
     }
 }
 
+/// SIGHUP asks for a reload, which is not built yet. It must not end running streams.
+async fn outlive_hangups(mut hangup: Signal) {
+    while hangup.recv().await.is_some() {
+        tracing::warn!("SIGHUP: the config is not read again in this version; restart for it");
+    }
+}
+
+/// A stream takes two sockets, and shells start programs with room for 1,024.
+fn raise_open_files(max_requests: usize) {
+    let wanted = u64::try_from(max_requests.saturating_mul(3)).unwrap_or(u64::MAX);
+    match rlimit::increase_nofile_limit(wanted) {
+        Ok(limit) if limit < wanted => tracing::warn!(
+            limit,
+            wanted,
+            "the limit of open files does not allow for server.max_requests; raise it (ulimit -n)"
+        ),
+        Ok(_) => {}
+        Err(error) => tracing::warn!(%error, "the limit of open files could not be raised"),
+    }
+}
+
 /// Logs go to standard error; `BELAY_LOG` sets the level, `warn` by default.
 fn log_to_stderr() {
-    let filter = EnvFilter::try_from_env("BELAY_LOG").unwrap_or_else(|_unset| "warn".into());
+    let wanted = std::env::var("BELAY_LOG").unwrap_or_default();
+    let wanted = if wanted.trim().is_empty() { "warn" } else { wanted.trim() };
+    // A bare word that is no level would be taken for a module's name, and silence the rest.
+    let is_level = |part: &str| part.contains('=') || part.parse::<tracing::Level>().is_ok();
+    let known = wanted.split(',').all(|part| is_level(part.trim()));
+    let filter = EnvFilter::builder().parse(wanted).ok().filter(|_| known).unwrap_or_else(|| {
+        complain(
+            "belay: BELAY_LOG is none of error, warn, info, debug and trace; logging at warn.",
+        );
+        EnvFilter::new("warn")
+    });
     // A second relay in one process (tests) logs with the first one's settings.
     let _already = tracing_subscriber::fmt()
         .with_env_filter(filter)

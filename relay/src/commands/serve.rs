@@ -1,6 +1,6 @@
 //! `belay serve`: the relay itself.
 
-use super::running::{Ready, run_relay};
+use super::running::{Listeners, Ready, run_relay};
 use super::{Failed, block_on, complain, config, say};
 use std::path::Path;
 
@@ -9,7 +9,9 @@ pub(super) fn run(path: &Path) -> Result<(), Failed> {
     for warning in &loaded.warnings {
         complain(warning);
     }
-    block_on(run_relay(loaded.config, |ready: &Ready| {
+    let config = loaded.config;
+    let listeners = Listeners::bind(config.server.listen, config.admin.listen)?;
+    block_on(run_relay(config, listeners, |ready: &Ready| {
         say(format_args!("belay: serving on http://{}", ready.data));
         say(format_args!("belay: admin on http://{}", ready.admin));
     }))?

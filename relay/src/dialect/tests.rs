@@ -68,7 +68,10 @@ fn tell<'b>(spec: AnswerSpec, pieces: impl IntoIterator<Item = &'b [u8]>) -> Tol
         told.events += heard.events;
         told.tokens += heard.tokens;
         told.pings += heard.pings;
-        told.finished += u32::from(heard.finished);
+        // Content after a finish reason takes it back; how it stands at the end counts.
+        if heard.finished || heard.tokens > 0 {
+            told.finished = u32::from(heard.finished);
+        }
         if let Some(end) = heard.end {
             assert!(told.end.replace(end).is_none(), "an answer ends once");
         }

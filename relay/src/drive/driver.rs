@@ -9,9 +9,10 @@ use super::closing::Closing;
 use super::line::Line;
 use super::log::{AttemptLog, RequestLog, short};
 use super::reading::News;
-use super::relay::{Drain, Ladder, Peer, Relay};
+use super::relay::{Drain, Ladder, Peer, Relay, Running};
 use super::reply::{self, Head, Reply, error_reply};
 use super::tell::{Words, words};
+use super::turn;
 use crate::dialect::openai_chat::{
     self, AnswerReader, AnswerSpec, BelayError, ChatRequest, ClientError, Form, TERMINATOR,
 };
@@ -27,14 +28,11 @@ use shared::{AttemptKind, AttemptOutcome, Cause, RequestId, RequestOutcome, Unix
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 /// Bytes that are ready together leave together, up to here.
 const GLUED: usize = 16 * 1024;
 /// The upstream's connection task needs so many turns to hand over one more event.
 const TURNS: u8 = 2;
-/// Events that follow each other within this came with one read, or might have.
-const TOGETHER: Duration = Duration::from_micros(300);
 /// The longest answer that is put together for a client that wants it whole.
 const MAX_ANSWER: usize = 32 * 1024 * 1024;
 
@@ -55,6 +53,8 @@ pub struct Incoming {
     pub request: ChatRequest,
     /// Its connection.
     pub peer: Arc<Peer>,
+    /// Counts it among the running ones until it ends.
+    pub running: Running,
 }
 
 /// What the server is to send next.
@@ -88,6 +88,7 @@ pub struct Driver {
     prompt_tokens: u64,
     walk: Walk,
     peer: Arc<Peer>,
+    _running: Running,
     lines: Vec<Line>,
     log: RequestLog,
     phase: Phase,
@@ -105,8 +106,8 @@ pub struct Driver {
     out_seen: usize,
     /// Turns of this worker's queue that may still be waited for more.
     turns: u8,
-    /// When `out` last grew.
-    grown_at: Time,
+    /// How often the worker had slept when `out` last grew.
+    grown_at: u64,
     last_write: Time,
     /// Set while bytes are with the server: how long it took to come back tells
     /// how long the client did not read.
@@ -124,7 +125,7 @@ impl Driver {
     /// Starts driving: the walk is planned and its first rung is dialled.
     #[must_use]
     pub fn start(relay: &Arc<Relay>, incoming: Incoming) -> Self {
-        let Incoming { id, at, accepted, client, ladder, request, peer } = incoming;
+        let Incoming { id, at, accepted, client, ladder, request, peer, running } = incoming;
         let need = need(&request);
         let start = RequestStart {
             id,
@@ -135,7 +136,6 @@ impl Driver {
             stream: request.stream(),
         };
         relay.journal.start(start.clone());
-        relay.enter();
         let watched = Arc::clone(relay);
         let until_cut: UntilCut = Box::pin(async move { watched.until(Drain::Cut).await });
         let mut driver = Self {
@@ -145,6 +145,7 @@ impl Driver {
             prompt_tokens: need.prompt_tokens,
             request,
             peer,
+            _running: running,
             lines: Vec::new(),
             log: RequestLog::new(start, accepted),
             phase: Phase::Running,
@@ -157,7 +158,7 @@ impl Driver {
             out: BytesMut::new(),
             out_seen: 0,
             turns: 0,
-            grown_at: Time::default(),
+            grown_at: 0,
             last_write: accepted,
             handed_at: None,
             until_cut: Some(until_cut),
@@ -209,8 +210,16 @@ impl Driver {
     }
 
     /// The relay's own code failed in the middle of this request: end it truthfully.
-    pub fn fault(&mut self) {
+    /// Returns whether there is an ending to be had; if not, the connection must break.
+    pub fn fault(&mut self) -> bool {
         self.input(wall::now(), Input::Stop(Cause::RelayFault));
+        if !matches!(self.phase, Phase::Running) {
+            return true;
+        }
+        // The walk was over, yet its end was never carried out.
+        let _unread = self.end_record(RequestOutcome::Failed, Some(Cause::RelayFault));
+        self.phase = Phase::Done;
+        false
     }
 
     /// Reads what the upstreams have to say, as long as they do not have to be waited for.
@@ -236,14 +245,13 @@ impl Driver {
     ///
     /// The upstream's connection task hands over one event at a time, however many
     /// one read brought. Letting it run before anything is written makes events that
-    /// are there together leave together. Only where one event follows another at
-    /// once: a stream at a human pace never waits.
+    /// are there together leave together. Only where one event follows another without
+    /// the worker having slept in between: a stream at a human pace never waits.
     fn more_may_be_there(&mut self) -> bool {
         if self.out.len() > self.out_seen {
-            let now = wall::now();
-            let together = now.since(self.grown_at) < TOGETHER;
-            self.turns = if together { TURNS } else { 0 };
-            self.grown_at = now;
+            let naps = turn::naps();
+            self.turns = if naps == self.grown_at { TURNS } else { 0 };
+            self.grown_at = naps;
         }
         self.out_seen = self.out.len();
         let waits = self.turns > 0 && !self.out.is_empty() && self.out.len() < GLUED;
@@ -332,12 +340,19 @@ impl Driver {
 
     fn act(&mut self, now: Time, action: Action) {
         match action {
-            Action::Dial { attempt, rung, kind, plain } => {
-                self.dial(now, attempt, rung, kind, plain);
+            Action::Dial { attempt, rung, kind, plain, once } => {
+                self.dial(now, attempt, rung, kind, (plain, once));
             }
             Action::AttemptEnded { attempt, outcome, cause, clock } => {
                 if let Some(line) = self.lines.iter_mut().find(|line| line.id == attempt) {
-                    line.call = None;
+                    let whole = matches!(
+                        outcome,
+                        AttemptOutcome::Ok | AttemptOutcome::Refused | AttemptOutcome::Empty
+                    );
+                    match line.call.take() {
+                        Some(call) if whole => call.finish(),
+                        cut => drop(cut),
+                    }
                     line.may_answer =
                         matches!(outcome, AttemptOutcome::Refused | AttemptOutcome::Empty);
                     if outcome == AttemptOutcome::Auth {
@@ -364,7 +379,14 @@ impl Driver {
         }
     }
 
-    fn dial(&mut self, now: Time, id: AttemptId, rung: RungIndex, kind: AttemptKind, plain: bool) {
+    fn dial(
+        &mut self,
+        now: Time,
+        id: AttemptId,
+        rung: RungIndex,
+        kind: AttemptKind,
+        (plain, once): (bool, bool),
+    ) {
         let Some(rung) = self.relay.rung(rung).map(Arc::clone) else { return };
         // Those before it can no longer win: what they held is of no use.
         self.lines.iter_mut().for_each(Line::let_go);
@@ -389,7 +411,7 @@ impl Driver {
         };
         self.lines.push(Line {
             id,
-            call: Some(rung.provider.call(body.into(), MAX_ANSWER)),
+            call: Some(rung.provider.call(body.into(), MAX_ANSWER, once)),
             rung,
             reader: AnswerReader::new(spec),
             held: BytesMut::new(),
@@ -596,7 +618,6 @@ impl Drop for Driver {
             };
             self.input(wall::now(), Input::Stop(cause));
         }
-        self.relay.leave();
     }
 }
 

@@ -4,6 +4,7 @@ use super::relay::{Relay, Rung};
 use crate::dialect::openai_chat::Facts;
 use crate::journal::{AttemptEnd, AttemptStart, RequestEnd, RequestStart};
 use crate::policy::{RungIndex, Time};
+use crate::provider::redact::is_plain_name;
 use crate::wall;
 use shared::{
     AttemptOutcome, Cause, NanoUsd, PassedOver, RequestId, RequestOutcome, UnixMillis, Usage,
@@ -16,6 +17,10 @@ const LONGEST_MODEL: usize = 128;
 
 /// Bytes of text per token, for estimates; true of English within a third.
 const BYTES_PER_TOKEN: u64 = 4;
+
+/// No call has so many tokens: a provider that says so is not believed, or one such
+/// row would ruin every sum.
+const MOST_TOKENS: u64 = 1_000_000_000;
 
 /// One attempt's measurements.
 #[derive(Debug)]
@@ -80,7 +85,8 @@ impl AttemptLog {
     /// What the provider said, or what it will have counted: refusals by status
     /// are free, a prompt that was sent is charged even where no token came.
     fn usage(&self, outcome: AttemptOutcome, facts: &Facts, prompt_tokens: u64) -> (Usage, bool) {
-        if facts.usage.is_complete() {
+        let sane = |count: Option<u64>| count.is_none_or(|count| count <= MOST_TOKENS);
+        if facts.usage.is_complete() && sane(facts.usage.input) && sane(facts.usage.output) {
             return (facts.usage, false);
         }
         let refused_unread =
@@ -89,8 +95,12 @@ impl AttemptLog {
             return (Usage { input: Some(0), output: Some(0), ..Usage::default() }, false);
         }
         let usage = Usage {
-            input: facts.usage.input.or(Some(prompt_tokens)),
-            output: facts.usage.output.or(Some(facts.text_bytes.div_ceil(BYTES_PER_TOKEN))),
+            input: facts.usage.input.filter(|n| sane(Some(*n))).or(Some(prompt_tokens)),
+            output: facts
+                .usage
+                .output
+                .filter(|n| sane(Some(*n)))
+                .or(Some(facts.text_bytes.div_ceil(BYTES_PER_TOKEN))),
             ..facts.usage
         };
         (usage, true)
@@ -175,7 +185,9 @@ pub fn reject_record(
     stream: bool,
     status: u16,
 ) -> RequestEnd {
-    let start = RequestStart { id, at, client, ladder: None, model: model.map(short), stream };
+    // What is not the name of a model could be anything: a key, a prompt.
+    let model = model.filter(|model| is_plain_name(model)).map(short);
+    let start = RequestStart { id, at, client, ladder: None, model, stream };
     let mut log = RequestLog::new(start, wall::now());
     log.status = Some(status);
     RequestEnd {

@@ -167,9 +167,8 @@ fn names_added_field(error: &ProviderError) -> bool {
 /// The provider's type and code, where they are plain identifiers: they help at
 /// night and cannot carry a prompt or a key.
 fn tag(error: &ProviderError) -> String {
-    let plain = |text: &&str| {
-        text.len() <= 40 && text.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c == '-')
-    };
+    let plain =
+        |text: &&str| text.len() <= 40 && text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     let words = [error.kind.as_deref(), error.code.as_deref()];
     let mut tag = String::new();
     for word in words.into_iter().flatten().filter(plain) {

@@ -71,6 +71,16 @@ pub struct Relay {
     running: AtomicUsize,
 }
 
+/// A request among the running ones.
+#[derive(Debug)]
+pub struct Running(Arc<Relay>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// What the connection's IO tells about a client that is gone.
 #[derive(Debug, Default)]
 pub struct Peer {
@@ -188,18 +198,17 @@ impl Relay {
         let _never_closed = signal.wait_for(|now| *now >= drain).await;
     }
 
-    /// Requests running now.
+    /// Requests running now, those whose body is still coming included.
     #[must_use]
     pub fn running(&self) -> usize {
         self.running.load(Ordering::Relaxed)
     }
 
-    pub(super) fn enter(&self) {
+    /// Counts one more request, until what is returned is dropped.
+    #[must_use]
+    pub fn enter(self: &Arc<Self>) -> Running {
         self.running.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn leave(&self) {
-        self.running.fetch_sub(1, Ordering::Relaxed);
+        Running(Arc::clone(self))
     }
 }
 

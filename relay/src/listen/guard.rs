@@ -95,7 +95,9 @@ fn allow(
         }
     } else {
         let exposed = HeaderValue::from_static(
-            "x-belay-request-id, x-belay-rung, x-belay-attempts, x-belay-hedged, x-belay-ttft-ms",
+            "x-should-retry, retry-after, x-belay-request-id, x-belay-rung, x-belay-attempts, \
+             x-belay-hedged, x-belay-ttft-ms, x-belay-latency-ms, x-belay-input-tokens, \
+             x-belay-output-tokens, x-belay-estimated, x-belay-cost-usd, x-belay-outcome",
         );
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
     }

@@ -18,6 +18,8 @@ pub enum Action {
         kind: AttemptKind,
         /// Leave out the fields that the relay adds on its own.
         plain: bool,
+        /// The body may leave the relay once and never again: no redial by the transport.
+        once: bool,
     },
     /// An attempt has ended; close its connection if it is still open, and journal it.
     AttemptEnded {

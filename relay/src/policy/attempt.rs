@@ -72,6 +72,12 @@ impl Attempt {
         }
     }
 
+    /// Content came. After a finish reason it says that it was none: the clocks run again.
+    pub(crate) const fn hear(&mut self, now: Time) {
+        self.last_heard = now;
+        self.finished = None;
+    }
+
     pub(crate) const fn in_flight(&self) -> bool {
         self.outcome.is_none()
     }

@@ -109,7 +109,7 @@ impl Walk {
     /// [`Input::Token`], which needs no board and causes no action.
     pub fn heard(&mut self, now: Time, attempt: AttemptId) {
         if let Some(attempt) = self.live(attempt) {
-            attempt.last_heard = now;
+            attempt.hear(now);
         }
     }
 
@@ -160,7 +160,8 @@ impl Walk {
         // A rung that was held when the walk was planned may be called after all.
         self.plan.passed_over.retain(|(other, _)| *other != rung);
         self.attempts.push(Attempt::new(attempt, rung, now, plain));
-        out.push(Action::Dial { attempt, rung, kind, plain });
+        let once = self.has_side_effects();
+        out.push(Action::Dial { attempt, rung, kind, plain, once });
     }
 
     fn token(
@@ -172,7 +173,7 @@ impl Walk {
         out: &mut Vec<Action>,
     ) {
         let Some(attempt) = self.live(id) else { return };
-        attempt.last_heard = now;
+        attempt.hear(now);
         let (rung, dialled) = (attempt.rung, attempt.dialled);
         if attempt.first_token.is_none() {
             attempt.first_token = Some(now);

@@ -11,10 +11,17 @@ use http_body::Body as _;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
 /// Error bodies are read up to here; what follows says nothing more.
 const MAX_ERROR_BODY: usize = 64 * 1024;
+
+/// The body of an error that does not come within this is not waited for: its status
+/// and headers say what matters.
+const ERROR_BODY_TIME: Duration = Duration::from_millis(500);
+/// A provider's last chunk follows its terminator within this, or the connection is closed.
+const END_OF_BODY: Duration = Duration::from_secs(1);
 
 /// What an upstream call said.
 #[derive(Debug)]
@@ -77,9 +84,26 @@ impl std::fmt::Debug for Call {
 }
 
 impl Call {
-    pub(super) fn start(provider: Arc<Provider>, body: Bytes, max_answer: usize) -> Self {
-        let opening = Box::pin(open(provider, body, max_answer));
+    pub(super) fn start(
+        provider: Arc<Provider>,
+        body: Bytes,
+        max_answer: usize,
+        once: bool,
+    ) -> Self {
+        let opening = Box::pin(open(provider, body, max_answer, once));
         Self { state: State::Opening(opening), slot: None }
+    }
+
+    /// The answer is whole: reads the end of its body in the background, for a moment,
+    /// so that the connection can serve again. Dropping the call would close it.
+    pub fn finish(self) {
+        let (State::Reading(mut body), slot) = (self.state, self.slot) else { return };
+        tokio::spawn(async move {
+            // Whatever still comes is no end: the connection is closed with the body.
+            let end = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx));
+            drop(tokio::time::timeout(END_OF_BODY, end).await);
+            drop(slot);
+        });
     }
 
     /// What is said next. After an ending, and after `Whole` or `Status`, nothing is.
@@ -110,12 +134,12 @@ impl Call {
     }
 }
 
-async fn open(provider: Arc<Provider>, body: Bytes, max_answer: usize) -> Opened {
+async fn open(provider: Arc<Provider>, body: Bytes, max_answer: usize, once: bool) -> Opened {
     let slot = match &provider.slots {
         Some(slots) => Arc::clone(slots).acquire_owned().await.ok(),
         None => None,
     };
-    let (said, body) = match send(&provider, body).await {
+    let (said, body) = match send(&provider, body, once).await {
         Ok(response) => receive(response, max_answer).await,
         Err(said) => (said, None),
     };
@@ -123,9 +147,12 @@ async fn open(provider: Arc<Provider>, body: Bytes, max_answer: usize) -> Opened
 }
 
 /// Sends the request; a reused connection that dies before the head is dialled fresh, once.
-async fn send(provider: &Provider, body: Bytes) -> Result<reqwest::Response, Said> {
+async fn send(provider: &Provider, body: Bytes, once: bool) -> Result<reqwest::Response, Said> {
     let clients =
         provider.clients().map_err(|_why| Said::NotConnected("no client can be built"))?;
+    if once {
+        return post(provider, &clients.fresh, body).await.map_err(|error| no_head(&error));
+    }
     let (answer, connected) = watching(post(provider, &clients.pooled, body.clone())).await;
     match answer {
         Ok(response) => Ok(response),
@@ -191,16 +218,19 @@ async fn whole(mut response: reqwest::Response, limit: usize) -> Said {
     }
 }
 
-/// The start of an error's body; one that breaks off still says what it said.
+/// The start of an error's body; one that breaks off, or hangs, still says what it said.
 async fn start_of(mut response: reqwest::Response, limit: usize) -> Bytes {
     let mut body = BytesMut::new();
-    while let Ok(Some(chunk)) = response.chunk().await {
-        let room = limit.saturating_sub(body.len());
-        body.extend_from_slice(chunk.get(..room.min(chunk.len())).unwrap_or_default());
-        if body.len() >= limit {
-            break;
+    let reading = async {
+        while let Ok(Some(chunk)) = response.chunk().await {
+            let room = limit.saturating_sub(body.len());
+            body.extend_from_slice(chunk.get(..room.min(chunk.len())).unwrap_or_default());
+            if body.len() >= limit {
+                break;
+            }
         }
-    }
+    };
+    let _whole_or_its_start = tokio::time::timeout(ERROR_BODY_TIME, reading).await;
     body.freeze()
 }
 
@@ -215,7 +245,9 @@ fn media_type(content_type: &str) -> &str {
 /// What failed, in our own words: the client library's text would name addresses.
 fn no_head(error: &reqwest::Error) -> Said {
     if error.is_connect() {
-        Said::NotConnected(if error.is_timeout() {
+        Said::NotConnected(if is_out_of_files(error) {
+            "the relay itself has too many files open"
+        } else if error.is_timeout() {
             "no connection in time"
         } else if error.is_dns() {
             "the host name has no address"
@@ -230,17 +262,23 @@ fn no_head(error: &reqwest::Error) -> Said {
 }
 
 fn is_tls(error: &reqwest::Error) -> bool {
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
+    causes(error).any(|cause| {
         let io = cause.downcast_ref::<std::io::Error>();
-        if cause.is::<rustls::Error>()
+        cause.is::<rustls::Error>()
             || io.and_then(std::io::Error::get_ref).is_some_and(|inner| inner.is::<rustls::Error>())
-        {
-            return true;
-        }
-        source = cause.source();
-    }
-    false
+    })
+}
+
+/// `EMFILE`: no fault of the provider's.
+fn is_out_of_files(error: &reqwest::Error) -> bool {
+    const EMFILE: i32 = 24;
+    causes(error)
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|io| io.raw_os_error() == Some(EMFILE))
+}
+
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    std::iter::successors(std::error::Error::source(error), |cause| cause.source())
 }
 
 fn breakage(error: &reqwest::Error) -> &'static str {

@@ -116,10 +116,11 @@ impl Provider {
         }
     }
 
-    /// Starts a call with this body; poll it for what the provider says.
+    /// Starts a call with this body; poll it for what the provider says. With `once`
+    /// the body is sent on a connection of its own and never again.
     #[must_use]
-    pub fn call(self: &Arc<Self>, body: Bytes, max_answer: usize) -> Call {
-        Call::start(Arc::clone(self), body, max_answer)
+    pub fn call(self: &Arc<Self>, body: Bytes, max_answer: usize, once: bool) -> Call {
+        Call::start(Arc::clone(self), body, max_answer, once)
     }
 
     /// `text` without this provider's key and host, and without anything that looks like one.

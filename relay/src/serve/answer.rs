@@ -58,8 +58,8 @@ impl Guarded {
                 Ok(Poll::Ready(out)) => return Poll::Ready(Ok(out)),
                 Err(_panic) if self.faults == 0 => {
                     self.faults = 1;
-                    let ended = catch_unwind(AssertUnwindSafe(|| self.driver.fault()));
-                    if ended.is_err() {
+                    let told = catch_unwind(AssertUnwindSafe(|| self.driver.fault()));
+                    if !told.unwrap_or(false) {
                         return Poll::Ready(Err(Fault));
                     }
                 }

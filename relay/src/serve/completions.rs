@@ -12,6 +12,7 @@ use axum::extract::{Extension, Request, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
+use http_body::Body as _;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use shared::RequestId;
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub(super) async fn complete(
         Ok(client) => client,
         Err(rejection) => return rejection.with_id(id).into_response(),
     };
+    // From here on a drain waits for it, and it counts among the running ones.
+    let running = relay.enter();
     let name: Option<Arc<str>> = client.map(|client| client.name.as_str().into());
     let mut known = Known::default();
     let checked = check(&relay, client, &head.headers, body, &mut known).await;
@@ -54,7 +57,7 @@ pub(super) async fn complete(
     let Some(ladder) = relay.ladders.get(ladder).map(Arc::clone) else {
         return unknown_model().with_id(id).into_response();
     };
-    let incoming = Incoming { id, at, accepted, client: name, ladder, request, peer };
+    let incoming = Incoming { id, at, accepted, client: name, ladder, request, peer, running };
     let mut guarded = Guarded::new(Driver::start(&relay, incoming));
     match guarded.first().await {
         Ok(First::Whole(reply)) => respond(reply),
@@ -79,7 +82,8 @@ async fn check(
         )
         .retry_after(Duration::from_secs(1)));
     }
-    if relay.running() >= relay.server.max_requests {
+    // This one is counted already.
+    if relay.running() > relay.server.max_requests {
         return Err(Rejection::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "too_many_requests_running",
@@ -112,17 +116,24 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 async fn read(body: Body, limit: usize) -> Result<Bytes, Rejection> {
-    let whole = tokio::time::timeout(BODY_TIME, Limited::new(body, limit).collect()).await;
-    match whole {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Rejection::new(
+    let too_large = || {
+        Rejection::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "request_too_large",
             format!(
                 "The request is over {limit} bytes, which is all that server.max_body allows. \
                  Shorten it, or send links instead of data."
             ),
-        )),
+        )
+    };
+    // What says that it is too large is not read, and not asked to continue.
+    if usize::try_from(body.size_hint().lower()).map_or(true, |length| length > limit) {
+        return Err(too_large());
+    }
+    let whole = tokio::time::timeout(BODY_TIME, Limited::new(body, limit).collect()).await;
+    match whole {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_broken)) => Err(Rejection::new(
             StatusCode::BAD_REQUEST,
             "incomplete_body",

@@ -50,7 +50,7 @@ impl Exchange {
     }
 
     /// Sends these bytes on an open connection.
-    async fn over(mut stream: TcpStream, bytes: &[u8]) -> Self {
+    pub async fn over(mut stream: TcpStream, bytes: &[u8]) -> Self {
         stream.set_nodelay(true).unwrap();
         let sent_at = clock::now();
         // A server may answer and close before it has read all; its answer is what counts.
@@ -74,10 +74,15 @@ impl Exchange {
 
     /// One read; false once the answer has ended.
     pub async fn more(&mut self) -> bool {
+        self.more_at_most(256 * 1024).await
+    }
+
+    /// One read of at most so many bytes; false once the answer has ended.
+    pub async fn more_at_most(&mut self, bytes: usize) -> bool {
         if self.end.is_some() {
             return false;
         }
-        let mut block = vec![0; 256 * 1024];
+        let mut block = vec![0; bytes];
         let read = clock::within("more of the answer", self.stream.read(&mut block)).await;
         let at = self.sent_at.elapsed();
         match read {

@@ -155,6 +155,25 @@ fn after_a_finish_reason_the_clocks_stop_and_the_relay_ends_the_stream_itself() 
 }
 
 #[test]
+fn content_after_a_finish_reason_starts_the_clocks_again() {
+    for hot in [true, false] {
+        let mut stage = Stage::on(1);
+        stage.token(A);
+        stage.give(Input::Finished(A, WHOLE));
+        stage.after(1_000);
+        if hot {
+            stage.walk.heard(stage.now, A);
+        } else {
+            stage.token(A);
+        }
+        let heard = stage.now;
+        let actions = stage.wake();
+        assert_eq!(stage.now.since(heard), Duration::from_secs(15), "no linger any more");
+        assert_eq!(outcomes(&actions), [(1, O::Stall)]);
+    }
+}
+
+#[test]
 fn the_head_goes_out_early_once_and_only_for_streams() {
     for (stream, heads) in [(true, 1), (false, 0)] {
         let need = Need { stream, ..Need::default() };

@@ -292,7 +292,7 @@ impl Walk {
         !self.has_side_effects() || self.in_flight().next().is_none()
     }
 
-    fn has_side_effects(&self) -> bool {
+    pub(super) fn has_side_effects(&self) -> bool {
         self.need.side_effects && !self.ladder.side_effects_none
     }
 

@@ -194,6 +194,12 @@ impl State {
     fn take_facts(&mut self, chunk: &Chunk, heard: &mut Heard) {
         let kind = if chunk.content { &mut heard.tokens } else { &mut heard.pings };
         *kind = kind.saturating_add(1);
+        if chunk.content && self.told_finished {
+            // It goes on: that was no finish reason, and what comes may still break.
+            self.finished = Default::default();
+            self.told_finished = false;
+            heard.finished = false;
+        }
         self.finished |= chunk.finished;
         let all_finished = self.all_finished();
         heard.finished |= all_finished && !std::mem::replace(&mut self.told_finished, all_finished);
