@@ -21,8 +21,8 @@ mod turn;
 
 #[cfg(test)]
 pub(crate) use driver::PANIC_FOR;
-pub use driver::{Driver, Incoming, Out};
+pub use driver::{Driver, Incoming};
 pub use log::reject_record;
 pub use relay::{Drain, Ladder, Peer, Relay, Rung, Running};
-pub use reply::{Head, Reply, error_reply};
+pub use reply::{Head, Out, Reply, error_reply};
 pub use turn::nap;

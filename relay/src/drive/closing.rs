@@ -4,7 +4,7 @@
 //! The wait is short, and off altogether while the journal is late: a sick
 //! disk must never become a slow answer.
 
-use super::driver::Out;
+use super::reply::Out;
 use crate::journal::{Commit, Journal};
 use std::pin::Pin;
 use std::task::{Context, Poll};

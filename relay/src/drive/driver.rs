@@ -2,29 +2,27 @@
 //! does what it says.
 //!
 //! Invariant: every input goes through [`Driver::input`], and every action it
-//! causes is done before the next input.
+//! causes is done before the next input. `acting` carries the actions out,
+//! `ending` writes the last of them: the answer's end or the error.
+
+mod acting;
+mod ending;
 
 use super::alarm::Alarm;
 use super::closing::Closing;
 use super::line::Line;
-use super::log::{AttemptLog, RequestLog, short};
+use super::log::{RequestLog, short};
 use super::reading::News;
 use super::relay::{Drain, Ladder, Peer, Relay, Running};
-use super::reply::{self, Head, Reply, error_reply};
-use super::tell::{Words, words};
+use super::reply::{Head, Out};
 use super::turn;
-use crate::dialect::openai_chat::{
-    self, AnswerReader, AnswerSpec, BelayError, ChatRequest, ClientError, Form, TERMINATOR,
-};
-use crate::dialect::stamp::{self, HEARTBEAT};
-use crate::journal::{AttemptStart, RequestStart};
-use crate::policy::{
-    Action, AttemptId, Capabilities, Failure, Input, Need, RungIndex, Time, Told, Walk,
-};
+use crate::dialect::openai_chat::ChatRequest;
+use crate::dialect::stamp::HEARTBEAT;
+use crate::journal::RequestStart;
+use crate::policy::{Action, AttemptId, Capabilities, Input, Need, Time, Walk};
 use crate::wall;
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, HeaderValue, header};
-use shared::{AttemptKind, AttemptOutcome, Cause, RequestId, RequestOutcome, UnixMillis};
+use shared::{Cause, RequestId, RequestOutcome, UnixMillis};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -55,17 +53,6 @@ pub struct Incoming {
     pub peer: Arc<Peer>,
     /// Counts it among the running ones until it ends.
     pub running: Running,
-}
-
-/// What the server is to send next.
-#[derive(Debug)]
-pub enum Out {
-    /// The head of a stream.
-    Head(Head),
-    /// Bytes of the stream.
-    Bytes(Bytes),
-    /// A whole answer; nothing follows.
-    Answer(Reply),
 }
 
 #[derive(Debug)]
@@ -336,272 +323,6 @@ impl Driver {
             self.act(now, action);
         }
         self.actions = actions;
-    }
-
-    fn act(&mut self, now: Time, action: Action) {
-        match action {
-            Action::Dial { attempt, rung, kind, plain, once } => {
-                self.dial(now, attempt, rung, kind, (plain, once));
-            }
-            Action::AttemptEnded { attempt, outcome, cause, clock } => {
-                if let Some(line) = self.lines.iter_mut().find(|line| line.id == attempt) {
-                    let whole = matches!(
-                        outcome,
-                        AttemptOutcome::Ok | AttemptOutcome::Refused | AttemptOutcome::Empty
-                    );
-                    match line.call.take() {
-                        Some(call) if whole => call.finish(),
-                        cut => drop(cut),
-                    }
-                    line.may_answer =
-                        matches!(outcome, AttemptOutcome::Refused | AttemptOutcome::Empty);
-                    if outcome == AttemptOutcome::Auth {
-                        let (rung, status) = (&line.rung.name, line.log.status);
-                        tracing::error!(%rung, status, "the provider refused our account");
-                    }
-                    let facts = line.reader.facts();
-                    let ending = (outcome, cause, clock);
-                    let end = line.log.end(now, ending, &line.rung, facts, self.prompt_tokens);
-                    self.log.attempts.push(end);
-                }
-            }
-            Action::SendHead => {
-                self.send_head();
-                self.out.extend_from_slice(HEARTBEAT);
-            }
-            Action::Commit(attempt) => self.commit(attempt),
-            Action::Complete { attempt, outcome } => self.complete(attempt, outcome),
-            Action::Fail(failure) => self.fail(&failure),
-            Action::Abandon { outcome, cause } => {
-                let _unread = self.end_record(outcome, cause);
-                self.phase = Phase::Done;
-            }
-        }
-    }
-
-    fn dial(
-        &mut self,
-        now: Time,
-        id: AttemptId,
-        rung: RungIndex,
-        kind: AttemptKind,
-        (plain, once): (bool, bool),
-    ) {
-        let Some(rung) = self.relay.rung(rung).map(Arc::clone) else { return };
-        // Those before it can no longer win: what they held is of no use.
-        self.lines.iter_mut().for_each(Line::let_go);
-        let ask_usage = rung.ask_usage && !plain;
-        let body = self.request.upstream_body(&rung.model, ask_usage);
-        let start = AttemptStart {
-            request: self.log.start.id,
-            n: id.0,
-            rung: Arc::clone(&rung.name),
-            kind,
-            probe: false,
-            at: wall::unix(),
-        };
-        self.relay.journal.attempt_start(start.clone());
-        let max_event = self.relay.server.max_event;
-        let spec = AnswerSpec {
-            form: if self.request.stream() { Form::Stream } else { Form::Whole },
-            wants_usage: self.request.wants_usage(),
-            choices: self.request.choices(),
-            max_event,
-            max_answer: MAX_ANSWER,
-        };
-        self.lines.push(Line {
-            id,
-            call: Some(rung.provider.call(body.into(), MAX_ANSWER, once)),
-            rung,
-            reader: AnswerReader::new(spec),
-            held: BytesMut::new(),
-            max_held: max_event,
-            added: ask_usage && !self.request.wants_usage(),
-            error: None,
-            may_answer: false,
-            log: AttemptLog::new(start, now),
-        });
-    }
-
-    fn commit(&mut self, id: AttemptId) {
-        self.committed = Some(id);
-        let Some(line) = self.lines.iter_mut().find(|line| line.id == id) else { return };
-        let held = std::mem::take(&mut line.held);
-        self.log.answered_by = Some(Arc::clone(&line.rung.name));
-        self.log.first_token = line.log.first_token;
-        if self.request.stream() {
-            if self.out.is_empty() {
-                self.out = held;
-            } else {
-                self.out.extend_from_slice(&held);
-            }
-            self.send_head();
-        }
-    }
-
-    fn send_head(&mut self) {
-        if self.head_sent {
-            return;
-        }
-        let mut headers = self.headers();
-        reply::stream_headers(&mut headers);
-        self.head_sent = true;
-        self.last_write = wall::now();
-        self.log.status = Some(200);
-        self.head = Some(Head { headers });
-    }
-
-    /// The relay's own headers, as far as they are known.
-    fn headers(&self) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        reply::set(&mut headers, reply::REQUEST_ID, &self.log.start.id.to_string());
-        if let Some(rung) = &self.log.answered_by {
-            reply::set(&mut headers, reply::RUNG, rung);
-        }
-        headers.insert(reply::ATTEMPTS, HeaderValue::from(self.walk.attempts_made()));
-        headers.insert(reply::HEDGED, HeaderValue::from_static("false"));
-        if let Some(ttft) = self.log.ttft_ms() {
-            headers.insert(reply::TTFT_MS, HeaderValue::from(ttft));
-        }
-        headers
-    }
-
-    /// The answer is whole: its ending goes out once the record is safe.
-    fn complete(&mut self, id: AttemptId, outcome: RequestOutcome) {
-        let Some(line) = self.lines.iter_mut().find(|line| line.id == id) else { return };
-        self.log.events = line.log.events;
-        if self.request.stream() {
-            let mut ending = line.reader.take_tail();
-            self.push_stamp(outcome.as_str(), &mut ending);
-            ending.extend_from_slice(TERMINATOR);
-            self.close(outcome, None, ending.freeze());
-        } else {
-            let body: Bytes = line.reader.take_whole().into();
-            self.log.status = Some(200);
-            let mut headers = self.headers();
-            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            self.stamp_headers(outcome.as_str(), &mut headers);
-            self.answer(Reply { status: 200, headers, body }, outcome, None);
-        }
-    }
-
-    fn fail(&mut self, failure: &Failure) {
-        let speaker = failure.speaker.and_then(|id| {
-            let line = self.lines.iter().find(|line| line.id == id)?;
-            let mut error = line.error.clone()?;
-            let provider = &line.rung.provider;
-            error.message = provider.redact(&error.message);
-            error.param = error.param.map(|param| provider.redact(&param));
-            error.code = error.code.map(|code| provider.redact(&code));
-            Some(error)
-        });
-        let Words { message, kind, param, code, recoverable } =
-            words(failure, &self.ladder, speaker.as_ref());
-        let request_id = self.log.start.id.to_string();
-        let attempts = self.log.attempts.iter();
-        let tried: Vec<_> =
-            attempts.map(|a| (a.start.rung.to_string(), a.outcome.as_str())).collect();
-        let outcome = match failure.told {
-            Told::Broken(outcome) => outcome.as_str(),
-            _ => failure.outcome.as_str(),
-        };
-        let belay = BelayError { request_id: &request_id, outcome, recoverable, tried: &tried };
-        let error = ClientError {
-            message: &message,
-            kind,
-            param: param.as_deref(),
-            code: Some(&code),
-            belay: Some(belay),
-        };
-        if self.head_sent {
-            let mut ending = BytesMut::new();
-            self.push_stamp(outcome, &mut ending);
-            openai_chat::error_event(&error, &mut ending);
-            self.close(failure.outcome, failure.cause, ending.freeze());
-        } else {
-            let mut reply = error_reply(failure.status, &error, &request_id, failure.retry_after);
-            reply.headers.extend(self.headers());
-            self.log.status = Some(failure.status);
-            self.answer(reply, failure.outcome, failure.cause);
-        }
-    }
-
-    /// What is known only at the end, as a comment before it.
-    fn push_stamp(&self, outcome: &str, out: &mut BytesMut) {
-        if self.relay.server.stamp {
-            stamp::comment(&self.stamp(outcome).to_string(), out);
-        }
-    }
-
-    fn stamp(&self, outcome: &str) -> serde_json::Value {
-        let answer = self.answering();
-        let cost = answer.and_then(|attempt| attempt.cost.ok());
-        serde_json::json!({
-            "rung": self.log.answered_by.as_deref(),
-            "latency_ms": self.log.latency_ms(),
-            "ttft_ms": self.log.ttft_ms(),
-            "input_tokens": answer.and_then(|attempt| attempt.usage.input),
-            "output_tokens": answer.and_then(|attempt| attempt.usage.output),
-            "estimated": answer.is_some_and(|attempt| attempt.estimated),
-            "cost_usd": cost.map(shared::NanoUsd::usd),
-            "dropped": self.dropped().filter(|&dropped| dropped > 0),
-            "outcome": outcome,
-        })
-    }
-
-    /// Events of the answer that could not be read and were left out.
-    fn dropped(&self) -> Option<u32> {
-        let line = self.lines.iter().find(|line| Some(line.id) == self.committed)?;
-        Some(line.reader.facts().dropped)
-    }
-
-    /// The same as headers, for answers that are not streams.
-    fn stamp_headers(&self, outcome: &str, headers: &mut HeaderMap) {
-        if !self.relay.server.stamp {
-            return;
-        }
-        if let serde_json::Value::Object(stamp) = self.stamp(outcome) {
-            for (key, value) in stamp {
-                let name = format!("x-belay-{}", key.replace('_', "-"));
-                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                if let (false, Ok(name)) = (value.is_null(), name.parse::<header::HeaderName>()) {
-                    reply::set(headers, name, &text);
-                }
-            }
-        }
-    }
-
-    fn answering(&self) -> Option<&crate::journal::AttemptEnd> {
-        let committed = self.committed?.0;
-        self.log.attempts.iter().find(|attempt| attempt.start.n == committed)
-    }
-
-    fn close(&mut self, outcome: RequestOutcome, cause: Option<Cause>, ending: Bytes) {
-        self.log.bytes = self.log.bytes.saturating_add(ending.len() as u64);
-        // What stands before the ending goes out first, so count it as sent.
-        self.log.bytes = self.log.bytes.saturating_add(self.out.len() as u64);
-        let commit = self.end_record(outcome, cause);
-        self.phase = Phase::Closing(Closing::new(commit, Out::Bytes(ending)));
-    }
-
-    fn answer(&mut self, reply: Reply, outcome: RequestOutcome, cause: Option<Cause>) {
-        self.log.bytes = reply.body.len() as u64;
-        let commit = self.end_record(outcome, cause);
-        self.phase = Phase::Closing(Closing::new(commit, Out::Answer(reply)));
-    }
-
-    fn end_record(
-        &mut self,
-        outcome: RequestOutcome,
-        cause: Option<Cause>,
-    ) -> crate::journal::Commit {
-        if self.log.events == 0 {
-            let committed = self.committed;
-            let line = self.lines.iter().find(|line| Some(line.id) == committed);
-            self.log.events = line.map_or(0, |line| line.log.events);
-        }
-        let record = self.log.end(outcome, cause, &self.relay, self.walk.passed_over());
-        self.relay.journal.end(record)
     }
 }
 

@@ -35,6 +35,17 @@ pub struct Reply {
     pub body: Bytes,
 }
 
+/// What the server is to send next.
+#[derive(Debug)]
+pub enum Out {
+    /// The head of a stream.
+    Head(Head),
+    /// Bytes of the stream.
+    Bytes(Bytes),
+    /// A whole answer; nothing follows.
+    Answer(Reply),
+}
+
 /// Headers that every event stream has.
 pub(super) fn stream_headers(headers: &mut HeaderMap) {
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

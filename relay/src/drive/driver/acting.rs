@@ -1,0 +1,129 @@
+//! Carries out what the walk says: dials, commits, lets go.
+
+use super::{Driver, MAX_ANSWER, Phase};
+use crate::dialect::openai_chat::{AnswerReader, AnswerSpec, Form};
+use crate::dialect::stamp::HEARTBEAT;
+use crate::drive::line::Line;
+use crate::drive::log::AttemptLog;
+use crate::drive::reply::{self, Head};
+use crate::journal::AttemptStart;
+use crate::policy::{Action, AttemptId, RungIndex, Time};
+use crate::wall;
+use bytes::BytesMut;
+use shared::{AttemptKind, AttemptOutcome};
+use std::sync::Arc;
+
+impl Driver {
+    pub(super) fn act(&mut self, now: Time, action: Action) {
+        match action {
+            Action::Dial { attempt, rung, kind, plain, once } => {
+                self.dial(now, attempt, rung, kind, (plain, once));
+            }
+            Action::AttemptEnded { attempt, outcome, cause, clock } => {
+                if let Some(line) = self.lines.iter_mut().find(|line| line.id == attempt) {
+                    let whole = matches!(
+                        outcome,
+                        AttemptOutcome::Ok | AttemptOutcome::Refused | AttemptOutcome::Empty
+                    );
+                    match line.call.take() {
+                        Some(call) if whole => call.finish(),
+                        cut => drop(cut),
+                    }
+                    line.may_answer =
+                        matches!(outcome, AttemptOutcome::Refused | AttemptOutcome::Empty);
+                    if outcome == AttemptOutcome::Auth {
+                        let (rung, status) = (&line.rung.name, line.log.status);
+                        tracing::error!(%rung, status, "the provider refused our account");
+                    }
+                    let facts = line.reader.facts();
+                    let ending = (outcome, cause, clock);
+                    let end = line.log.end(now, ending, &line.rung, facts, self.prompt_tokens);
+                    self.log.attempts.push(end);
+                }
+            }
+            Action::SendHead => {
+                self.send_head();
+                self.out.extend_from_slice(HEARTBEAT);
+            }
+            Action::Commit(attempt) => self.commit(attempt),
+            Action::Complete { attempt, outcome } => self.complete(attempt, outcome),
+            Action::Fail(failure) => self.fail(&failure),
+            Action::Abandon { outcome, cause } => {
+                let _unread = self.end_record(outcome, cause);
+                self.phase = Phase::Done;
+            }
+        }
+    }
+
+    fn dial(
+        &mut self,
+        now: Time,
+        id: AttemptId,
+        rung: RungIndex,
+        kind: AttemptKind,
+        (plain, once): (bool, bool),
+    ) {
+        let Some(rung) = self.relay.rung(rung).map(Arc::clone) else { return };
+        // Those before it can no longer win: what they held is of no use.
+        self.lines.iter_mut().for_each(Line::let_go);
+        let ask_usage = rung.ask_usage && !plain;
+        let body = self.request.upstream_body(&rung.model, ask_usage);
+        let start = AttemptStart {
+            request: self.log.start.id,
+            n: id.0,
+            rung: Arc::clone(&rung.name),
+            kind,
+            probe: false,
+            at: wall::unix(),
+        };
+        self.relay.journal.attempt_start(start.clone());
+        let max_event = self.relay.server.max_event;
+        let spec = AnswerSpec {
+            form: if self.request.stream() { Form::Stream } else { Form::Whole },
+            wants_usage: self.request.wants_usage(),
+            choices: self.request.choices(),
+            max_event,
+            max_answer: MAX_ANSWER,
+        };
+        self.lines.push(Line {
+            id,
+            call: Some(rung.provider.call(body.into(), MAX_ANSWER, once)),
+            rung,
+            reader: AnswerReader::new(spec),
+            held: BytesMut::new(),
+            max_held: max_event,
+            added: ask_usage && !self.request.wants_usage(),
+            error: None,
+            may_answer: false,
+            log: AttemptLog::new(start, now),
+        });
+    }
+
+    fn commit(&mut self, id: AttemptId) {
+        self.committed = Some(id);
+        let Some(line) = self.lines.iter_mut().find(|line| line.id == id) else { return };
+        let held = std::mem::take(&mut line.held);
+        self.log.answered_by = Some(Arc::clone(&line.rung.name));
+        self.log.first_token = line.log.first_token;
+        if self.request.stream() {
+            if self.out.is_empty() {
+                self.out = held;
+            } else {
+                self.out.extend_from_slice(&held);
+            }
+            self.send_head();
+        }
+    }
+
+    pub(super) fn send_head(&mut self) {
+        if self.head_sent {
+            return;
+        }
+        let mut headers = self.headers();
+        reply::stream_headers(&mut headers);
+        self.head_sent = true;
+        self.last_write = wall::now();
+        self.log.status = Some(200);
+        self.head = Some(Head { headers });
+    }
+}

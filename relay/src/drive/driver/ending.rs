@@ -1,0 +1,164 @@
+//! How a request ends: the whole answer or the error, with its stamp and its record.
+
+use super::{Driver, Phase};
+use crate::dialect::openai_chat::{self, BelayError, ClientError, TERMINATOR};
+use crate::dialect::stamp;
+use crate::drive::closing::Closing;
+use crate::drive::reply::{self, Out, Reply, error_reply};
+use crate::drive::tell::{Words, words};
+use crate::journal::{AttemptEnd, Commit};
+use crate::policy::{AttemptId, Failure, Told};
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, HeaderValue, header};
+use shared::{Cause, RequestOutcome};
+
+impl Driver {
+    /// The relay's own headers, as far as they are known.
+    pub(super) fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        reply::set(&mut headers, reply::REQUEST_ID, &self.log.start.id.to_string());
+        if let Some(rung) = &self.log.answered_by {
+            reply::set(&mut headers, reply::RUNG, rung);
+        }
+        headers.insert(reply::ATTEMPTS, HeaderValue::from(self.walk.attempts_made()));
+        headers.insert(reply::HEDGED, HeaderValue::from_static("false"));
+        if let Some(ttft) = self.log.ttft_ms() {
+            headers.insert(reply::TTFT_MS, HeaderValue::from(ttft));
+        }
+        headers
+    }
+
+    /// The answer is whole: its ending goes out once the record is safe.
+    pub(super) fn complete(&mut self, id: AttemptId, outcome: RequestOutcome) {
+        let Some(line) = self.lines.iter_mut().find(|line| line.id == id) else { return };
+        self.log.events = line.log.events;
+        if self.request.stream() {
+            let mut ending = line.reader.take_tail();
+            self.push_stamp(outcome.as_str(), &mut ending);
+            ending.extend_from_slice(TERMINATOR);
+            self.close(outcome, None, ending.freeze());
+        } else {
+            let body: Bytes = line.reader.take_whole().into();
+            self.log.status = Some(200);
+            let mut headers = self.headers();
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            self.stamp_headers(outcome.as_str(), &mut headers);
+            self.answer(Reply { status: 200, headers, body }, outcome, None);
+        }
+    }
+
+    pub(super) fn fail(&mut self, failure: &Failure) {
+        let speaker = failure.speaker.and_then(|id| {
+            let line = self.lines.iter().find(|line| line.id == id)?;
+            let mut error = line.error.clone()?;
+            let provider = &line.rung.provider;
+            error.message = provider.redact(&error.message);
+            error.param = error.param.map(|param| provider.redact(&param));
+            error.code = error.code.map(|code| provider.redact(&code));
+            Some(error)
+        });
+        let Words { message, kind, param, code, recoverable } =
+            words(failure, &self.ladder, speaker.as_ref());
+        let request_id = self.log.start.id.to_string();
+        let attempts = self.log.attempts.iter();
+        let tried: Vec<_> =
+            attempts.map(|a| (a.start.rung.to_string(), a.outcome.as_str())).collect();
+        let outcome = match failure.told {
+            Told::Broken(outcome) => outcome.as_str(),
+            _ => failure.outcome.as_str(),
+        };
+        let belay = BelayError { request_id: &request_id, outcome, recoverable, tried: &tried };
+        let error = ClientError {
+            message: &message,
+            kind,
+            param: param.as_deref(),
+            code: Some(&code),
+            belay: Some(belay),
+        };
+        if self.head_sent {
+            let mut ending = BytesMut::new();
+            self.push_stamp(outcome, &mut ending);
+            openai_chat::error_event(&error, &mut ending);
+            self.close(failure.outcome, failure.cause, ending.freeze());
+        } else {
+            let mut reply = error_reply(failure.status, &error, &request_id, failure.retry_after);
+            reply.headers.extend(self.headers());
+            self.log.status = Some(failure.status);
+            self.answer(reply, failure.outcome, failure.cause);
+        }
+    }
+
+    /// What is known only at the end, as a comment before it.
+    fn push_stamp(&self, outcome: &str, out: &mut BytesMut) {
+        if self.relay.server.stamp {
+            stamp::comment(&self.stamp(outcome).to_string(), out);
+        }
+    }
+
+    fn stamp(&self, outcome: &str) -> serde_json::Value {
+        let answer = self.answering();
+        let cost = answer.and_then(|attempt| attempt.cost.ok());
+        serde_json::json!({
+            "rung": self.log.answered_by.as_deref(),
+            "latency_ms": self.log.latency_ms(),
+            "ttft_ms": self.log.ttft_ms(),
+            "input_tokens": answer.and_then(|attempt| attempt.usage.input),
+            "output_tokens": answer.and_then(|attempt| attempt.usage.output),
+            "estimated": answer.is_some_and(|attempt| attempt.estimated),
+            "cost_usd": cost.map(shared::NanoUsd::usd),
+            "dropped": self.dropped().filter(|&dropped| dropped > 0),
+            "outcome": outcome,
+        })
+    }
+
+    /// Events of the answer that could not be read and were left out.
+    fn dropped(&self) -> Option<u32> {
+        let line = self.lines.iter().find(|line| Some(line.id) == self.committed)?;
+        Some(line.reader.facts().dropped)
+    }
+
+    /// The same as headers, for answers that are not streams.
+    fn stamp_headers(&self, outcome: &str, headers: &mut HeaderMap) {
+        if !self.relay.server.stamp {
+            return;
+        }
+        if let serde_json::Value::Object(stamp) = self.stamp(outcome) {
+            for (key, value) in stamp {
+                let name = format!("x-belay-{}", key.replace('_', "-"));
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                if let (false, Ok(name)) = (value.is_null(), name.parse::<header::HeaderName>()) {
+                    reply::set(headers, name, &text);
+                }
+            }
+        }
+    }
+
+    fn answering(&self) -> Option<&AttemptEnd> {
+        let committed = self.committed?.0;
+        self.log.attempts.iter().find(|attempt| attempt.start.n == committed)
+    }
+
+    fn close(&mut self, outcome: RequestOutcome, cause: Option<Cause>, ending: Bytes) {
+        self.log.bytes = self.log.bytes.saturating_add(ending.len() as u64);
+        // What stands before the ending goes out first, so count it as sent.
+        self.log.bytes = self.log.bytes.saturating_add(self.out.len() as u64);
+        let commit = self.end_record(outcome, cause);
+        self.phase = Phase::Closing(Closing::new(commit, Out::Bytes(ending)));
+    }
+
+    fn answer(&mut self, reply: Reply, outcome: RequestOutcome, cause: Option<Cause>) {
+        self.log.bytes = reply.body.len() as u64;
+        let commit = self.end_record(outcome, cause);
+        self.phase = Phase::Closing(Closing::new(commit, Out::Answer(reply)));
+    }
+
+    pub(super) fn end_record(&mut self, outcome: RequestOutcome, cause: Option<Cause>) -> Commit {
+        if self.log.events == 0 {
+            let committed = self.committed;
+            let line = self.lines.iter().find(|line| Some(line.id) == committed);
+            self.log.events = line.map_or(0, |line| line.log.events);
+        }
+        let record = self.log.end(outcome, cause, &self.relay, self.walk.passed_over());
+        self.relay.journal.end(record)
+    }
+}
