@@ -76,7 +76,7 @@ struct Failed(String);
 
 impl<E: std::error::Error> From<E> for Failed {
     fn from(error: E) -> Self {
-        Self(error.to_string())
+        Self(format!("belay: {error}"))
     }
 }
 

@@ -58,10 +58,10 @@ struct RequestsArgs {
     #[arg(long)]
     client: Option<String>,
     /// Only those accepted at or after this time, such as 2026-11-29T03:00:00Z.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     since: Option<UnixMillis>,
     /// Only those accepted before this time.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     until: Option<UnixMillis>,
     /// Only those that waited at least so many milliseconds for their first token.
     #[arg(long, value_name = "MS")]
@@ -89,12 +89,23 @@ pub(super) fn run(args: &JournalArgs) -> Result<(), Failed> {
     }
 }
 
+fn time(text: &str) -> Result<UnixMillis, String> {
+    text.parse().map_err(|_unhelpful| "write it like 2026-11-29T03:00:00Z, in UTC".to_owned())
+}
+
 fn reader(place: &Place) -> Result<Reader, Failed> {
     let path = match &place.journal {
         Some(path) => path.clone(),
-        None => journal_path(&place.config)
-            .map_err(|refused| Failed(format!("{refused}\nbelay: this config cannot be used.")))?,
+        None => journal_path(&place.config).map_err(|refused| {
+            let advice =
+                "belay: this config cannot be used; name the journal's file with --journal.";
+            Failed(format!("{refused}\n{advice}"))
+        })?,
     };
+    if path.is_dir() {
+        let path = path.display();
+        return Err(Failed(format!("belay: {path} is a folder; name the journal's file in it.")));
+    }
     Ok(Reader::at(path))
 }
 
