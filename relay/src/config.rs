@@ -109,7 +109,7 @@ pub trait Env {
 
 /// Reads and checks a config's text.
 ///
-/// Paths stay as written, and problems name no file: [`load`] knows the place.
+/// Paths stay as written, and problems name no file: [`load()`] knows the place.
 ///
 /// # Errors
 ///

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The journal's file and bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalConfig {
-    /// The SQLite file. [`load`](super::load) resolves a relative path against
+    /// The SQLite file. [`load`](super::load()) resolves a relative path against
     /// the config file's folder. Default `belay.db`.
     pub path: PathBuf,
     /// Older records are pruned; a minute to ten years. Default 30 days.

@@ -31,7 +31,7 @@ impl fmt::Display for Severity {
 pub struct Problem {
     /// Error or warning.
     pub severity: Severity,
-    /// The config file as it was named to [`load`](super::load); `None` from
+    /// The config file as it was named to [`load`](super::load()); `None` from
     /// [`parse`](super::parse), which knows only the text.
     pub file: Option<PathBuf>,
     /// Line in the file, from 1; 0 where the file could not be read at all.

@@ -35,7 +35,7 @@ pub struct Provider {
     /// How long connecting may take, DNS and TLS included. Default 5 s.
     pub connect: Duration,
     /// A file of PEM root certificates to trust besides the public ones. It
-    /// was readable; its content was not parsed. [`load`](super::load)
+    /// was readable; its content was not parsed. [`load`](super::load())
     /// resolves a relative path against the config file's folder. Default none.
     pub ca_file: Option<PathBuf>,
     /// What its error messages mean, before the dialect's own table.
