@@ -18,6 +18,7 @@ mod relay;
 mod reply;
 mod tell;
 mod turn;
+mod unseen;
 
 #[cfg(test)]
 pub(crate) use driver::PANIC_FOR;

@@ -36,7 +36,7 @@ mod writer;
 pub use commit::Commit;
 pub use health::Health;
 pub use reader::{ReadError, Reader, RequestFilter};
-pub use record::{AttemptEnd, AttemptStart, RequestEnd, RequestStart};
+pub use record::{AttemptEnd, AttemptStart, RequestEnd, RequestStart, TransitionRecord};
 
 use health::{State, Stop};
 use record::{Entry, Record};
@@ -166,6 +166,13 @@ impl Journal {
     pub fn attempt_start(&self, record: AttemptStart) {
         if let Some(inner) = &self.inner {
             inner.send_start(Record::AttemptStart(record));
+        }
+    }
+
+    /// A breaker changed. Written with the next batch.
+    pub fn transition(&self, record: TransitionRecord) {
+        if let Some(inner) = &self.inner {
+            inner.send(Record::Transition(record), None);
         }
     }
 

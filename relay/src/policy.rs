@@ -26,12 +26,17 @@
 pub mod action;
 pub mod attempt;
 pub mod board;
+pub mod breaker;
+pub mod budget;
 pub mod exhausted;
+pub mod health;
+pub mod histogram;
 pub mod hold;
 pub mod input;
 pub mod ladder;
 pub mod outcome;
 pub mod plan;
+pub mod probe;
 pub mod table;
 pub mod time;
 pub mod walk;
@@ -41,8 +46,14 @@ mod tests;
 
 pub use action::{Action, Failure, Told};
 pub use attempt::AttemptId;
-pub use board::Board;
+pub use board::{Board, Transition};
+pub use breaker::{BreakerSpec, Why};
+pub use health::Override;
 pub use input::{Answer, Break, Ending, Input, NoHead};
-pub use ladder::{Capabilities, LadderSpec, Need, OnEmpty, OnRefusal, RungIndex, RungSpec};
+pub use ladder::{
+    Capabilities, HedgeDelay, HedgeSpec, LadderIndex, LadderSpec, Need, OnEmpty, OnRefusal,
+    RungIndex, RungSpec,
+};
+pub use probe::Probe;
 pub use time::Time;
 pub use walk::Walk;

@@ -41,6 +41,13 @@ pub fn unix() -> UnixMillis {
     UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
+/// The calendar's time of the core's `at`, when it is `now`.
+#[must_use]
+pub fn unix_of(now: Time, at: Time) -> UnixMillis {
+    let ago = i64::try_from(now.since(at).as_millis()).unwrap_or(0);
+    UnixMillis(unix().0.saturating_sub(ago))
+}
+
 /// A generator seeded from the system's entropy.
 #[must_use]
 pub fn rng() -> fastrand::Rng {

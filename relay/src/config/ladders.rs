@@ -3,6 +3,7 @@
 use super::ladder_checks;
 use super::names;
 use super::providers::Provider;
+use super::rescue::{self, Hedge};
 use super::rungs::Rung;
 use super::supports::{self, Capability};
 use super::tree::{Placed, Table, Value};
@@ -11,7 +12,7 @@ use super::units::{CLOCK, PAUSE};
 use std::time::Duration;
 
 /// An ordered list of rungs with a policy.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Ladder {
     /// Its name: what clients send as `model`.
     pub name: String,
@@ -38,7 +39,21 @@ pub struct Ladder {
     /// `side_effects = "none"`: requests with provider-executed tools and such
     /// may be sent again like any other. Default false (`"declared"`).
     pub side_effects_none: bool,
+    /// Its hedging.
+    pub hedge: Hedge,
+    /// Attempts in flight at the same time, 1 to 10. Default 2.
+    pub max_in_flight: usize,
+    /// Hedges of one request, 0 to 10. Default 1.
+    pub max_hedges: u32,
+    /// So many rungs from the start, 0 to 10; 0 and 1: no race. Default 0.
+    pub race: usize,
+    /// Whether requests are moved past a degraded rung before it opens. Default false.
+    pub shed: bool,
+    /// The share of requests that goes past rung one on purpose, 0 to 1. Default 0.
+    pub drill: f64,
 }
+
+impl Eq for Ladder {}
 
 /// The three clocks of a ladder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +82,9 @@ impl Default for Clocks {
 /// The words of `side_effects`, and whether they mean "none".
 const SIDE_EFFECTS: &[(&str, bool)] = &[("none", true), ("declared", false)];
 
+/// The words of `shed`.
+const SHED: &[(&str, bool)] = &[("proportional", true), ("off", false)];
+
 /// Reads every `[ladders.*]`, in file order; each placed where its name stands.
 pub(super) fn read(
     root: &Table<'_>,
@@ -88,6 +106,7 @@ pub(super) fn read(
 }
 
 fn ladder(name: &str, aliases: Vec<String>, table: &Table<'_>, rungs: &[Placed<Rung>]) -> Ladder {
+    let few = |key, range| table.integer(key, range).and_then(|n| usize::try_from(n).ok());
     let small = |key, range| table.integer(key, range).and_then(|n| u32::try_from(n).ok());
     Ladder {
         name: name.to_owned(),
@@ -104,6 +123,12 @@ fn ladder(name: &str, aliases: Vec<String>, table: &Table<'_>, rungs: &[Placed<R
         max_attempts: small("max_attempts", 1..=100),
         patience: table.duration("patience", &PAUSE),
         side_effects_none: table.word("side_effects", SIDE_EFFECTS).unwrap_or(false),
+        hedge: table.get("hedge").map(|value| rescue::hedge(&value)).unwrap_or_default(),
+        max_in_flight: few("max_in_flight", 1..=10).unwrap_or(2),
+        max_hedges: small("max_hedges", 0..=10).unwrap_or(1),
+        race: few("race", 0..=10).unwrap_or(0),
+        shed: table.word("shed", SHED).unwrap_or(false),
+        drill: rescue::number(table, "drill").unwrap_or(0.0),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::names;
 use super::price;
 use super::providers::Provider;
+use super::rescue::{self, Breaker};
 use super::supports::{self, Supports};
 use super::tree::{Placed, Table, Value};
 use super::unbuilt;
@@ -49,6 +50,8 @@ pub struct Rung {
     pub hold_base: Duration,
     /// Longest pause that a Retry-After is granted. Default 15 min.
     pub max_hold: Duration,
+    /// Its circuit breaker.
+    pub breaker: Breaker,
 }
 
 impl Rung {
@@ -134,6 +137,7 @@ fn rung(name: String, table: &Table<'_>, providers: &[Placed<Provider>]) -> Rung
         stream_options: table.flag("stream_options").unwrap_or(true),
         hold_base: table.duration("hold_base", &CLOCK).unwrap_or(Rung::HOLD_BASE),
         max_hold: table.duration("max_hold", &CLOCK).unwrap_or(Rung::MAX_HOLD),
+        breaker: table.get("breaker").map(|value| rescue::breaker(&value)).unwrap_or_default(),
     }
 }
 

@@ -126,7 +126,7 @@ impl Driver {
         let watched = Arc::clone(relay);
         let until_cut: UntilCut = Box::pin(async move { watched.until(Drain::Cut).await });
         let mut driver = Self {
-            walk: Walk::new(accepted, Arc::clone(&ladder.spec), need, wall::rng()),
+            walk: Walk::new(accepted, ladder.index, Arc::clone(&ladder.spec), need, wall::rng()),
             relay: Arc::clone(relay),
             ladder,
             prompt_tokens: need.prompt_tokens,
@@ -314,11 +314,11 @@ impl Driver {
 
     fn input(&mut self, now: Time, input: Input) {
         let mut actions = std::mem::take(&mut self.actions);
-        {
-            let mut board = self.relay.board();
-            self.walk.handle(now, input, &mut board, &mut actions);
-            self.deadline = self.walk.next_deadline(&board);
-        }
+        let walk = &mut self.walk;
+        self.deadline = self.relay.with_board(now, |board| {
+            walk.handle(now, input, board, &mut actions);
+            walk.next_deadline(board)
+        });
         for action in actions.drain(..) {
             self.act(now, action);
         }

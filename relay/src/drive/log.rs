@@ -7,7 +7,8 @@ use crate::policy::{RungIndex, Time};
 use crate::provider::redact::is_plain_name;
 use crate::wall;
 use shared::{
-    AttemptOutcome, Cause, NanoUsd, PassedOver, RequestId, RequestOutcome, UnixMillis, Usage,
+    AttemptOutcome, Cause, NanoUsd, PassedOver, RequestId, RequestOutcome, StreamVerdict,
+    TokenVerdict, UnixMillis, Usage,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +22,16 @@ const BYTES_PER_TOKEN: u64 = 4;
 /// No call has so many tokens: a provider that says so is not believed, or one such
 /// row would ruin every sum.
 const MOST_TOKENS: u64 = 1_000_000_000;
+
+/// How an attempt ended, as the walk says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AttemptEnding {
+    pub(super) outcome: AttemptOutcome,
+    pub(super) cause: Option<Cause>,
+    pub(super) clock: Option<Duration>,
+    pub(super) verdict: Option<TokenVerdict>,
+    pub(super) stream_verdict: Option<StreamVerdict>,
+}
 
 /// One attempt's measurements.
 #[derive(Debug)]
@@ -53,12 +64,12 @@ impl AttemptLog {
     pub(super) fn end(
         &self,
         now: Time,
-        ending: (AttemptOutcome, Option<Cause>, Option<Duration>),
+        ending: AttemptEnding,
         rung: &Rung,
         facts: &Facts,
         prompt_tokens: u64,
     ) -> AttemptEnd {
-        let (outcome, cause, clock) = ending;
+        let AttemptEnding { outcome, cause, clock, verdict, stream_verdict } = ending;
         let (usage, estimated) = self.usage(outcome, facts, prompt_tokens);
         let since = |at: Option<Time>| at.map(|at| millis(at.since(self.dialled)));
         let ran_out = clock.map(|clock| format!("the clock of {clock:?} ran out"));
@@ -69,8 +80,8 @@ impl AttemptLog {
             cause,
             detail: ran_out.or_else(|| self.detail.clone()).or(dropped),
             status: self.status,
-            verdict: None,
-            stream_verdict: None,
+            verdict,
+            stream_verdict,
             headers_ms: since(self.headers),
             ttft_ms: since(self.first_token),
             latency_ms: Some(millis(now.since(self.dialled))),
@@ -117,6 +128,7 @@ pub(super) struct RequestLog {
     pub(super) start: RequestStart,
     pub(super) accepted: Time,
     pub(super) status: Option<u16>,
+    pub(super) hedged: bool,
     pub(super) answered_by: Option<Arc<str>>,
     pub(super) first_token: Option<Time>,
     pub(super) events: u64,
@@ -130,6 +142,7 @@ impl RequestLog {
             start,
             accepted,
             status: None,
+            hedged: false,
             answered_by: None,
             first_token: None,
             events: 0,
@@ -161,7 +174,7 @@ impl RequestLog {
             cause,
             status: self.status,
             answered_by: self.answered_by.clone(),
-            hedged: false,
+            hedged: self.hedged,
             ttft_ms: self.ttft_ms(),
             latency_ms: Some(self.latency_ms()),
             events: self.events,

@@ -4,9 +4,14 @@
 use crate::config::{self, Config};
 use crate::dialect::matchers::{Field, Matcher};
 use crate::journal::Journal;
-use crate::policy::{Board, Capabilities, LadderSpec, OnEmpty, OnRefusal, RungIndex, RungSpec};
+use crate::journal::TransitionRecord;
+use crate::policy::{
+    Board, BreakerSpec, Capabilities, HedgeDelay, HedgeSpec, LadderIndex, LadderSpec, OnEmpty,
+    OnRefusal, RungIndex, RungSpec, Time,
+};
 use crate::provider::{CannotBuild, Provider};
 use shared::Price;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
@@ -27,6 +32,8 @@ pub enum Drain {
 pub struct Ladder {
     /// What clients send as `model`.
     pub name: Arc<str>,
+    /// Its place on the board.
+    pub index: LadderIndex,
     /// Its order and policy.
     pub spec: Arc<LadderSpec>,
 }
@@ -128,24 +135,24 @@ impl Relay {
             })
             .collect();
         let early = config.server.early_headers;
-        let ladders = config
-            .ladders
-            .iter()
-            .map(|ladder| {
-                let name = ladder.name.as_str().into();
-                Arc::new(Ladder { name, spec: Arc::new(ladder_spec(ladder, early)) })
-            })
-            .collect();
+        let ladder = |(index, ladder): (usize, &config::Ladder)| {
+            let name = ladder.name.as_str().into();
+            let spec = Arc::new(ladder_spec(ladder, early));
+            Arc::new(Ladder { name, index: LadderIndex(index), spec })
+        };
+        let ladders: Vec<_> = config.ladders.iter().enumerate().map(ladder).collect();
         let named = config.ladders.iter().enumerate().flat_map(|(index, ladder)| {
             std::iter::once(&ladder.name).chain(&ladder.aliases).map(move |n| (n.clone(), index))
         });
         let names = named.collect();
-        let specs = config.rungs.iter().map(rung_spec).collect();
+        let domains = domains(&config.rungs);
+        let specs = config.rungs.iter().map(|rung| rung_spec(rung, &domains)).collect();
+        let ladder_specs = ladders.iter().map(|ladder| Arc::clone(&ladder.spec)).collect();
         Ok(Self {
             names,
             ladders,
             rungs,
-            board: Mutex::new(Board::new(specs, crate::wall::rng())),
+            board: Mutex::new(Board::new(specs, ladder_specs, crate::wall::rng())),
             journal,
             started: crate::wall::unix(),
             server: config.server,
@@ -166,10 +173,33 @@ impl Relay {
         self.names.iter().find(|(name, _)| name == model).map(|(_, index)| *index)
     }
 
-    /// The shared board, for the length of one input; never across an await.
-    pub(super) fn board(&self) -> MutexGuard<'_, Board> {
-        // A panic under the lock leaves the board's plain numbers usable.
-        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The shared board, for the length of one input; never across an await. What it
+    /// says of breakers goes to the journal once the lock is given back.
+    pub(super) fn with_board<T>(&self, now: Time, work: impl FnOnce(&mut Board) -> T) -> T {
+        let (done, transitions) = {
+            // A panic under the lock leaves the board's plain numbers usable.
+            let mut board: MutexGuard<'_, Board> =
+                self.board.lock().unwrap_or_else(PoisonError::into_inner);
+            let done = work(&mut board);
+            (done, board.take_transitions())
+        };
+        for transition in transitions {
+            let Some(rung) = self.rung(transition.rung) else { continue };
+            let (rule, weight) = (transition.why.as_str(), transition.weight);
+            tracing::warn!(rung = %rung.name, from = transition.from, to = transition.to, rule, weight, "breaker");
+            let (calls, bad) = transition.window;
+            self.journal.transition(TransitionRecord {
+                at: crate::wall::unix_of(now, transition.at),
+                rung: Arc::clone(&rung.name),
+                before: transition.from,
+                after: transition.to,
+                rule,
+                calls,
+                bad,
+                weight,
+            });
+        }
+        done
     }
 
     pub(super) fn rung(&self, index: RungIndex) -> Option<&Arc<Rung>> {
@@ -226,7 +256,47 @@ fn matchers(provider: &config::Provider) -> Arc<[Matcher]> {
     matchers.collect()
 }
 
-fn rung_spec(rung: &config::Rung) -> RungSpec {
+/// Every domain that is named, by number.
+fn domains(rungs: &[config::Rung]) -> HashMap<String, u32> {
+    let mut numbers = HashMap::new();
+    for name in rungs.iter().flat_map(|rung| &rung.domains) {
+        let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+        numbers.entry(name.clone()).or_insert(next);
+    }
+    numbers
+}
+
+fn breaker_spec(breaker: &config::Breaker) -> BreakerSpec {
+    BreakerSpec {
+        enabled: true,
+        open_consecutive: breaker.open_consecutive,
+        open_rate: breaker.open_rate,
+        min_samples: breaker.min_samples,
+        window: breaker.window,
+        open_ttft_p95: breaker.open_ttft_p95,
+        cooldown: breaker.cooldown,
+        max_cooldown: breaker.max_cooldown,
+        jitter: breaker.jitter,
+        close_successes: breaker.close_successes,
+    }
+}
+
+fn hedge_spec(hedge: &config::Hedge) -> HedgeSpec {
+    HedgeSpec {
+        enabled: hedge.enabled,
+        delay: match hedge.delay {
+            config::HedgeDelay::Auto => HedgeDelay::Auto,
+            config::HedgeDelay::Fixed(delay) => HedgeDelay::Fixed(delay),
+        },
+        min: hedge.min,
+        max: hedge.max,
+        initial: hedge.initial,
+        share: hedge.budget,
+        burst: hedge.burst,
+    }
+}
+
+fn rung_spec(rung: &config::Rung, domains: &HashMap<String, u32>) -> RungSpec {
     let free = rung.price.is_some_and(|price| price.input == 0 && price.output == 0);
     RungSpec {
         can: Capabilities {
@@ -254,6 +324,8 @@ fn rung_spec(rung: &config::Rung) -> RungSpec {
         },
         hold_base: rung.hold_base,
         max_hold: rung.max_hold,
+        domains: rung.domains.iter().filter_map(|name| domains.get(name).copied()).collect(),
+        breaker: breaker_spec(&rung.breaker),
     }
 }
 
@@ -282,5 +354,11 @@ fn ladder_spec(ladder: &config::Ladder, early_headers: std::time::Duration) -> L
         patience: ladder.patience,
         side_effects_none: ladder.side_effects_none,
         early_headers,
+        hedge: hedge_spec(&ladder.hedge),
+        max_in_flight: ladder.max_in_flight,
+        max_hedges: ladder.max_hedges,
+        race: ladder.race,
+        shed: ladder.shed,
+        drill: ladder.drill,
     }
 }

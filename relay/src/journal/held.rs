@@ -37,6 +37,7 @@ impl Held {
                 }
                 return Some(entry);
             }
+            Record::Transition(_) => return Some(entry),
             Record::Wake => return None,
         };
         self.order.push_back((entry.at, key));

@@ -1,7 +1,7 @@
 //! The SQL of writing. Every statement may run twice with the same result, since
 //! a batch whose COMMIT failed is written again.
 
-use super::record::{AttemptEnd, AttemptStart, Record, RequestEnd, RequestStart};
+use super::record::{AttemptEnd, AttemptStart, Record, RequestEnd, RequestStart, TransitionRecord};
 use rusqlite::{Connection, params};
 
 const START: &str = "INSERT INTO requests (id, at, client, ladder, model, stream)
@@ -41,6 +41,10 @@ const ATTEMPT_END: &str = "INSERT INTO attempts
      written_tokens = excluded.written_tokens, reasoning_tokens = excluded.reasoning_tokens,
      estimated = excluded.estimated, cost_nano = excluded.cost_nano, no_cost = excluded.no_cost";
 
+const TRANSITION: &str = "INSERT INTO transitions
+    (at, rung, generation, before, after, rule, bad, n, weight)
+    VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8)";
+
 const MODEL_CHARS: usize = 128;
 const DETAIL_CHARS: usize = 256;
 
@@ -50,8 +54,23 @@ pub(super) fn insert(conn: &Connection, record: &Record) -> rusqlite::Result<()>
         Record::Start(start) => insert_start(conn, start),
         Record::AttemptStart(start) => insert_attempt_start(conn, start),
         Record::End(end) => insert_end(conn, end),
+        Record::Transition(transition) => insert_transition(conn, transition),
         Record::Wake => Ok(()),
     }
+}
+
+fn insert_transition(conn: &Connection, record: &TransitionRecord) -> rusqlite::Result<()> {
+    conn.prepare_cached(TRANSITION)?.execute(params![
+        record.at.0,
+        record.rung,
+        record.before,
+        record.after,
+        record.rule,
+        record.bad,
+        record.calls,
+        record.weight,
+    ])?;
+    Ok(())
 }
 
 fn insert_start(conn: &Connection, start: &RequestStart) -> rusqlite::Result<()> {

@@ -127,12 +127,34 @@ impl RequestEnd {
     }
 }
 
+/// A breaker changed its state, or its weight.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TransitionRecord {
+    /// When.
+    pub at: UnixMillis,
+    /// The rung.
+    pub rung: Arc<str>,
+    /// The state before.
+    pub before: &'static str,
+    /// The state after.
+    pub after: &'static str,
+    /// Which rule spoke.
+    pub rule: &'static str,
+    /// Calls in the window that led to it.
+    pub calls: u32,
+    /// Bad ones among them.
+    pub bad: u32,
+    /// The weight afterwards.
+    pub weight: f64,
+}
+
 /// What travels to the writer.
 #[derive(Debug)]
 pub(super) enum Record {
     Start(RequestStart),
     AttemptStart(AttemptStart),
     End(RequestEnd),
+    Transition(TransitionRecord),
     /// Nothing; ends the writer's wait, so that it sees that it shall stop.
     Wake,
 }

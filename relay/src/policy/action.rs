@@ -2,7 +2,10 @@
 
 use crate::policy::attempt::AttemptId;
 use crate::policy::ladder::RungIndex;
-use shared::{AttemptKind, AttemptOutcome, Cause, PassedOver, RequestOutcome};
+use crate::policy::probe::Probe;
+use shared::{
+    AttemptKind, AttemptOutcome, Cause, PassedOver, RequestOutcome, StreamVerdict, TokenVerdict,
+};
 use std::time::Duration;
 
 /// One thing to do, in the order given.
@@ -20,6 +23,15 @@ pub enum Action {
         plain: bool,
         /// The body may leave the relay once and never again: no redial by the transport.
         once: bool,
+        /// It is a half-open breaker's probe.
+        probe: bool,
+    },
+    /// A probe has lost its race: let it run on, unseen, under this.
+    Detach {
+        /// Which; it is journaled as ended next.
+        attempt: AttemptId,
+        /// What drives it from now on.
+        probe: Probe,
     },
     /// An attempt has ended; close its connection if it is still open, and journal it.
     AttemptEnded {
@@ -31,6 +43,10 @@ pub enum Action {
         cause: Option<Cause>,
         /// The clock that ran out, where one did.
         clock: Option<Duration>,
+        /// What it said about its rung by its first token.
+        verdict: Option<TokenVerdict>,
+        /// What it said about its rung afterwards.
+        stream_verdict: Option<StreamVerdict>,
     },
     /// No token yet, but the status must go out now.
     SendHead,

@@ -1,9 +1,10 @@
 //! One upstream call, as the walk sees it.
 
+use crate::policy::breaker::Ticket;
 use crate::policy::input::Answer;
 use crate::policy::ladder::RungIndex;
 use crate::policy::time::Time;
-use shared::{AttemptOutcome, Cause};
+use shared::{AttemptKind, AttemptOutcome, Cause};
 use std::time::Duration;
 
 /// An attempt's number within its request, from 1.
@@ -38,6 +39,13 @@ impl End {
 pub(crate) struct Attempt {
     pub(crate) id: AttemptId,
     pub(crate) rung: RungIndex,
+    pub(crate) kind: AttemptKind,
+    /// What it reports to the breaker under.
+    pub(crate) ticket: Ticket,
+    /// The mark passed while it was silent.
+    pub(crate) slow: bool,
+    /// The soft clock passed, and there was nobody to call or no token for it.
+    pub(crate) soft_waived: bool,
     pub(crate) dialled: Time,
     /// Sent without the relay's own fields.
     pub(crate) plain: bool,
@@ -56,10 +64,21 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    pub(crate) fn new(id: AttemptId, rung: RungIndex, dialled: Time, plain: bool) -> Self {
+    pub(crate) fn new(
+        id: AttemptId,
+        rung: RungIndex,
+        kind: AttemptKind,
+        ticket: Ticket,
+        dialled: Time,
+        plain: bool,
+    ) -> Self {
         Self {
             id,
             rung,
+            kind,
+            ticket,
+            slow: false,
+            soft_waived: false,
             dialled,
             plain,
             first_token: None,

@@ -1,38 +1,95 @@
-//! What walks share: the health of every rung.
+//! What walks share: the health of every rung and the budgets of every ladder.
 //!
 //! A board of pure state. The shell keeps it behind a short lock and hands it
 //! to a walk for the length of one input; a token after the first one never
-//! needs it.
-//!
-//! Breakers will stand here beside the holds; a walk asks only
-//! [`Board::usable`] and reports what happened, so it will not notice.
+//! needs it. A walk asks whom it may call and reports what happened; whether
+//! that opens or closes a breaker is decided here, since only the board knows
+//! which ladders would be left without a rung.
 
-use crate::policy::hold::Hold;
-use crate::policy::ladder::{RungIndex, RungSpec};
+use crate::policy::breaker::{Breaker, State, Ticket, Why};
+use crate::policy::budget::Budget;
+use crate::policy::health::{Health, Override, size_term};
+use crate::policy::ladder::{HedgeSpec, LadderIndex, LadderSpec, RungIndex, RungSpec};
+use crate::policy::table::{Verdict, row};
 use crate::policy::time::Time;
-use shared::{AttemptOutcome, PassedOver};
+use shared::{AttemptOutcome, Cause, PassedOver};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// The health of every rung, by its index.
+/// A refused account is not called for so long.
+const HARD_DOWN: Duration = Duration::from_secs(300);
+
+/// The health of every rung and the budgets of every ladder.
 #[derive(Debug)]
 pub struct Board {
-    rungs: Vec<RungHealth>,
+    rungs: Vec<Health>,
+    ladders: Vec<(Arc<LadderSpec>, Budget)>,
+    transitions: Vec<Transition>,
     rng: fastrand::Rng,
 }
 
-#[derive(Debug)]
-struct RungHealth {
-    spec: RungSpec,
-    hold: Hold,
+/// A breaker's change, for the journal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transition {
+    /// Whose.
+    pub rung: RungIndex,
+    /// When.
+    pub at: Time,
+    /// The state before.
+    pub from: &'static str,
+    /// The state after.
+    pub to: &'static str,
+    /// Why.
+    pub why: Why,
+    /// Calls in the window, and bad ones among them, when it changed.
+    pub window: (u32, u32),
+    /// The weight afterwards.
+    pub weight: f64,
+}
+
+/// What an attempt's end tells the board.
+#[derive(Debug, Clone, Copy)]
+pub struct Report {
+    /// What it was dialled under.
+    pub ticket: Ticket,
+    /// How it ended.
+    pub outcome: AttemptOutcome,
+    /// Why, where it was cancelled.
+    pub cause: Option<Cause>,
+    /// Whether it had brought a token.
+    pub had_token: bool,
+    /// Whether it had been called slow.
+    pub slow: bool,
+    /// When it was dialled.
+    pub dialled: Time,
+    /// The wait that the provider asked for.
+    pub retry_after: Option<Duration>,
+    /// The prompt's size in tokens.
+    pub prompt_tokens: u64,
+}
+
+const fn word(state: State) -> &'static str {
+    match state {
+        State::Closed => "closed",
+        State::Open { .. } => "open",
+        State::HalfOpen { .. } => "half_open",
+    }
 }
 
 impl Board {
     /// A board of rungs that nothing is known of; `rng` gives its jitter.
     #[must_use]
-    pub fn new(rungs: Vec<RungSpec>, rng: fastrand::Rng) -> Self {
-        let rungs =
-            rungs.into_iter().map(|spec| RungHealth { spec, hold: Hold::default() }).collect();
-        Self { rungs, rng }
+    pub fn new(rungs: Vec<RungSpec>, ladders: Vec<Arc<LadderSpec>>, rng: fastrand::Rng) -> Self {
+        let budget = |ladder: Arc<LadderSpec>| {
+            let budget = Budget::new(ladder.hedge.share, ladder.hedge.burst);
+            (ladder, budget)
+        };
+        Self {
+            rungs: rungs.into_iter().map(Health::new).collect(),
+            ladders: ladders.into_iter().map(budget).collect(),
+            transitions: Vec::new(),
+            rng,
+        }
     }
 
     /// A rung's limits; `None` for an index that is not on the board.
@@ -46,10 +103,18 @@ impl Board {
     /// # Errors
     /// Why not.
     pub fn usable(&self, rung: RungIndex, now: Time) -> Result<(), PassedOver> {
-        match self.rungs.get(rung.0) {
-            Some(health) if health.hold.until(now).is_none() => Ok(()),
-            Some(_) => Err(PassedOver::Hold),
-            None => Err(PassedOver::Forced),
+        let Some(health) = self.rungs.get(rung.0) else { return Err(PassedOver::Forced) };
+        if health.forced == Override::ForcedOpen {
+            return Err(PassedOver::Forced);
+        }
+        if health.hold.until(now).is_some() {
+            return Err(PassedOver::Hold);
+        }
+        match health.breaker.state() {
+            _ if health.forced == Override::ForcedClosed => Ok(()),
+            State::Open { until } if until > now => Err(PassedOver::Open),
+            State::HalfOpen { taken: true, .. } => Err(PassedOver::NoSlot),
+            State::Closed | State::Open { .. } | State::HalfOpen { .. } => Ok(()),
         }
     }
 
@@ -59,29 +124,354 @@ impl Board {
         self.rungs.get(rung.0).and_then(|health| health.hold.until(now))
     }
 
-    /// An attempt on `rung` brought its first token.
-    pub fn token(&mut self, rung: RungIndex, dialled: Time) {
-        if let Some(health) = self.rungs.get_mut(rung.0) {
-            health.hold.token(dialled);
+    /// Whether `rung` is closed, or forced so.
+    #[must_use]
+    pub fn is_closed(&self, rung: RungIndex) -> bool {
+        self.rungs.get(rung.0).is_some_and(|health| {
+            health.forced == Override::ForcedClosed || health.breaker.state() == State::Closed
+        })
+    }
+
+    /// Whether `rung` is closed at full weight.
+    #[must_use]
+    pub fn is_full(&self, rung: RungIndex) -> bool {
+        self.rungs.get(rung.0).is_some_and(|health| {
+            health.forced == Override::ForcedClosed || health.breaker.is_full()
+        })
+    }
+
+    /// The state of a rung's breaker and its weight.
+    #[must_use]
+    pub fn breaker(&self, rung: RungIndex) -> Option<&Breaker> {
+        self.rungs.get(rung.0).map(|health| &health.breaker)
+    }
+
+    /// For how long a half-open rung has had no probe; `None` if it is not half-open.
+    #[must_use]
+    pub fn starved(&self, rung: RungIndex, now: Time) -> Option<Duration> {
+        let breaker = self.breaker(rung)?;
+        match breaker.state() {
+            State::HalfOpen { taken: false, .. } => Some(now.since(breaker.last_probe)),
+            State::Open { until } if until <= now => Some(now.since(until)),
+            _ => None,
         }
     }
 
-    /// An attempt on `rung` ended.
-    pub fn ended(
+    /// When an open breaker turns half-open; `None` if it is not open.
+    #[must_use]
+    pub fn reopens(&self, rung: RungIndex) -> Option<Time> {
+        match self.breaker(rung)?.state() {
+            State::Open { until } => Some(until),
+            State::HalfOpen { .. } => Some(Time(0)),
+            State::Closed => None,
+        }
+    }
+
+    /// The candidates in the order in which this request calls them: weights, shedding,
+    /// demotion and starvation only move a rung, never take it off.
+    pub(crate) fn order(
+        &self,
+        ladder: &LadderSpec,
+        candidates: &mut Vec<RungIndex>,
+        now: Time,
+        rng: &mut fastrand::Rng,
+    ) {
+        const STARVING: Duration = Duration::from_secs(60);
+        let mut front = Vec::new();
+        let mut moved = Vec::new();
+        let mut demoted = Vec::new();
+        let mut starving = None;
+        for &rung in candidates.iter() {
+            let Some(health) = self.rungs.get(rung.0) else { continue };
+            let weight = if self.is_closed(rung) && health.forced == Override::Auto {
+                health.breaker.weight()
+            } else {
+                1.0
+            };
+            let shed = if ladder.shed { health.shed_share(now) } else { 0.0 };
+            if starving.is_none() && self.starved(rung, now).is_some_and(|span| span >= STARVING) {
+                starving = Some(rung);
+            } else if health.forced == Override::Demoted {
+                demoted.push(rung);
+            } else if rng.f64() >= weight * (1.0 - shed) {
+                moved.push(rung);
+            } else {
+                front.push(rung);
+            }
+        }
+        *candidates = starving.into_iter().chain(front).chain(moved).chain(demoted).collect();
+    }
+
+    /// A request came to `ladder`.
+    pub(crate) fn request(&mut self, ladder: LadderIndex) {
+        if let Some((_, budget)) = self.ladders.get_mut(ladder.0) {
+            budget.request();
+        }
+    }
+
+    pub(crate) fn budget(&mut self, ladder: LadderIndex) -> Option<&mut Budget> {
+        self.ladders.get_mut(ladder.0).map(|(_, budget)| budget)
+    }
+
+    /// Levels of a ladder's hedge and retry budgets.
+    #[must_use]
+    pub fn levels(&self, ladder: LadderIndex) -> Option<(f64, f64)> {
+        self.ladders.get(ladder.0).map(|(_, budget)| budget.levels())
+    }
+
+    /// An attempt goes out to `rung`.
+    pub(crate) fn dial(&mut self, rung: RungIndex, now: Time) -> Ticket {
+        let Some(health) = self.rungs.get_mut(rung.0) else { return Ticket::default() };
+        health.refresh(now);
+        if health.forced == Override::Auto || health.forced == Override::Demoted {
+            let from = health.breaker.state();
+            if let Some(why) = health.breaker.cool(now) {
+                self.note(rung, now, from, why);
+            }
+        }
+        self.rungs.get_mut(rung.0).map(|health| health.breaker.dial(now)).unwrap_or_default()
+    }
+
+    /// The slow mark of a call with this prompt; `None` without a reference.
+    pub(crate) fn mark(&self, rung: RungIndex, prompt_tokens: u64) -> Option<Duration> {
+        let mark = self.rungs.get(rung.0)?.mark()?;
+        Some(mark.saturating_add(size_term(prompt_tokens)))
+    }
+
+    /// The soft first clock of a call with this prompt; `None` without a reference.
+    pub(crate) fn soft_clock(&self, rung: RungIndex, prompt_tokens: u64) -> Option<Duration> {
+        let clock = self.rungs.get(rung.0)?.soft_clock()?;
+        Some(clock.saturating_add(size_term(prompt_tokens)))
+    }
+
+    /// How long to wait for `rung` before a hedge goes to `rival`.
+    pub(crate) fn hedge_delay(
+        &self,
+        rung: RungIndex,
+        rival: RungIndex,
+        spec: &HedgeSpec,
+        prompt_tokens: u64,
+    ) -> Duration {
+        let rival = self.rungs.get(rival.0).and_then(Health::median);
+        let delay = self.rungs.get(rung.0).map(|health| health.hedge_delay(spec, rival));
+        delay.unwrap_or(spec.initial).saturating_add(size_term(prompt_tokens))
+    }
+
+    /// An attempt on `rung` brought its first token.
+    pub(crate) fn token(
         &mut self,
         rung: RungIndex,
         now: Time,
         dialled: Time,
-        outcome: AttemptOutcome,
-        retry_after: Option<Duration>,
+        ticket: Ticket,
+        (slow, prompt_tokens): (bool, u64),
     ) {
+        let Some(health) = self.rungs.get_mut(rung.0) else { return };
+        let net = now.since(dialled).saturating_sub(size_term(prompt_tokens));
+        let after_mark = slow || health.mark().is_some_and(|mark| net > mark);
+        health.hold.token(dialled);
+        health.token(now, net, ticket, after_mark);
+        health.suspect = false;
+        if frozen(health.forced) {
+            return;
+        }
+        let from = health.breaker.state();
+        let change = if slow {
+            health.breaker.late_token();
+            None
+        } else {
+            health.count_for_shedding(now, true);
+            health.breaker.good(now, ticket)
+        };
+        let rebased = health.rebase(now).is_some();
+        if let Some(why) = change {
+            self.note(rung, now, from, why);
+        }
+        if rebased {
+            let state = self.breaker(rung).map_or(State::Closed, Breaker::state);
+            self.note(rung, now, state, Why::Rebased);
+        }
+        self.check_p95(rung, now);
+    }
+
+    /// The mark passed while an attempt on `rung` was silent.
+    pub(crate) fn slow(&mut self, rung: RungIndex, now: Time, ticket: Ticket) {
+        self.bad_token(rung, now, ticket);
+    }
+
+    /// An attempt on `rung` ended.
+    pub(crate) fn ended(&mut self, rung: RungIndex, now: Time, report: &Report) {
+        let Some(health) = self.rungs.get_mut(rung.0) else { return };
+        let Report { ticket, outcome, cause, had_token, slow, dialled, retry_after, .. } = *report;
         let asks_for_a_pause = match outcome {
             AttemptOutcome::RateLimited => true,
             AttemptOutcome::Overloaded => retry_after.is_some(),
             _ => false,
         };
-        if let Some(health) = self.rungs.get_mut(rung.0).filter(|_| asks_for_a_pause) {
+        if asks_for_a_pause {
             health.hold.ask(now, dialled, retry_after, &health.spec, &mut self.rng);
         }
+        let verdict = row(outcome).verdict;
+        let bad_before = !had_token && verdict == Verdict::Bad && !asks_for_a_pause;
+        if !had_token && (bad_before || outcome == AttemptOutcome::Cancelled) {
+            let net = now.since(dialled).saturating_sub(size_term(report.prompt_tokens));
+            let explicit = bad_before && outcome != AttemptOutcome::TtftTimeout;
+            if !explicit {
+                health.cut(now, net, ticket);
+            }
+        }
+        let lost = cause == Some(Cause::LostRace);
+        if bad_before || (had_token && verdict == Verdict::StreamBad) {
+            health.forget_returning();
+        }
+        if bad_before && !slow {
+            self.bad_token(rung, now, ticket);
+        }
+        if !had_token && (bad_before || lost) {
+            self.silent(rung, now, ticket);
+        }
+        if had_token {
+            self.stream(rung, now, ticket, verdict, slow);
+        }
+        if outcome == AttemptOutcome::Auth {
+            self.hard_down(rung, now);
+        }
+        if let Some(health) = self.rungs.get_mut(rung.0) {
+            health.breaker.give_back(ticket);
+        }
     }
+
+    fn bad_token(&mut self, rung: RungIndex, now: Time, ticket: Ticket) {
+        let Some(health) = self.rungs.get_mut(rung.0) else { return };
+        if frozen(health.forced) {
+            return;
+        }
+        health.count_for_shedding(now, false);
+        if let Some(why) = health.breaker.bad(now, ticket) {
+            self.try_to_open(rung, now, why);
+        }
+    }
+
+    fn silent(&mut self, rung: RungIndex, now: Time, ticket: Ticket) {
+        let Some(health) = self.rungs.get_mut(rung.0) else { return };
+        let has_reference = health.has_reference();
+        if let Some(why) = health.breaker.silent(ticket, has_reference) {
+            self.try_to_open(rung, now, why);
+        }
+    }
+
+    fn stream(&mut self, rung: RungIndex, now: Time, ticket: Ticket, verdict: Verdict, slow: bool) {
+        let Some(health) = self.rungs.get_mut(rung.0).filter(|health| !frozen(health.forced))
+        else {
+            return;
+        };
+        let from = health.breaker.state();
+        match verdict {
+            Verdict::StreamBad => {
+                if let Some(why) = health.breaker.stream_bad(now, ticket, slow) {
+                    self.try_to_open(rung, now, why);
+                }
+            }
+            Verdict::Good => {
+                if let Some(why) = health.breaker.stream_good(ticket) {
+                    self.note(rung, now, from, why);
+                }
+            }
+            Verdict::Bad | Verdict::Nothing => {}
+        }
+    }
+
+    fn hard_down(&mut self, rung: RungIndex, now: Time) {
+        let Some(health) = self.rungs.get_mut(rung.0) else { return };
+        if frozen(health.forced) || matches!(health.breaker.state(), State::Open { .. }) {
+            return;
+        }
+        let from = health.breaker.state();
+        health.breaker.open(now, Why::Auth, Some(HARD_DOWN), &mut self.rng);
+        self.note(rung, now, from, Why::Auth);
+    }
+
+    /// Opens, unless some ladder would be left without a rung that is closed, not held
+    /// and not forced open: then half the weight instead.
+    fn try_to_open(&mut self, rung: RungIndex, now: Time, why: Why) {
+        let reopening = why == Why::ProbeBad;
+        let needed = !reopening && self.is_needed(rung, now);
+        let Some(health) = self.rungs.get_mut(rung.0) else { return };
+        let from = health.breaker.state();
+        if needed {
+            health.breaker.spare(now);
+            self.note(rung, now, from, Why::Spared);
+        } else {
+            health.breaker.open(now, why, None, &mut self.rng);
+            self.note(rung, now, from, why);
+        }
+    }
+
+    fn is_needed(&self, rung: RungIndex, now: Time) -> bool {
+        let carries = |other: &RungIndex| {
+            *other != rung && self.is_closed(*other) && self.usable(*other, now).is_ok()
+        };
+        let on_it = |(ladder, _): &&(Arc<LadderSpec>, Budget)| ladder.rungs.contains(&rung);
+        self.ladders.iter().filter(on_it).any(|(ladder, _)| !ladder.rungs.iter().any(carries))
+    }
+
+    /// The configured limit on the p95, judged by Kaplan and Meier.
+    fn check_p95(&mut self, rung: RungIndex, now: Time) {
+        let Some(health) = self.rungs.get_mut(rung.0) else { return };
+        let Some(limit) = health.spec.breaker.open_ttft_p95 else { return };
+        if health.breaker.is_full() && health.p95_is_over(now, limit) {
+            self.try_to_open(rung, now, Why::SlowP95);
+        }
+    }
+
+    fn note(&mut self, rung: RungIndex, now: Time, from: State, why: Why) {
+        let Some(health) = self.rungs.get(rung.0) else { return };
+        let (to, weight) = (word(health.breaker.state()), health.breaker.weight());
+        let window = health.breaker.last_window();
+        let from = word(from);
+        self.transitions.push(Transition { rung, at: now, from, to, why, window, weight });
+    }
+
+    /// The transitions since this was last asked, oldest first.
+    pub fn take_transitions(&mut self) -> Vec<Transition> {
+        std::mem::take(&mut self.transitions)
+    }
+
+    /// Sets an operator's override. When one that froze the breaker ends, the rung is
+    /// half-open after `forced_open`, closed after `forced_closed`.
+    pub fn force(&mut self, rung: RungIndex, now: Time, to: Override) {
+        let Some(health) = self.rungs.get_mut(rung.0) else { return };
+        let (before, from) = (health.forced, health.breaker.state());
+        health.forced = to;
+        if frozen(before) && before != to && !frozen(to) {
+            health.breaker.thaw(now, before == Override::ForcedOpen);
+            self.note(rung, now, from, Why::Operator);
+        }
+    }
+
+    /// An operator wants a probe now: ends a cool-down, a hard-down or a hold.
+    pub fn probe_now(&mut self, rung: RungIndex, now: Time) {
+        let Some(health) = self.rungs.get_mut(rung.0) else { return };
+        let from = health.breaker.state();
+        health.hold = crate::policy::hold::Hold::default();
+        health.breaker.probe_now(now);
+        self.note(rung, now, from, Why::Operator);
+    }
+
+    /// A rung's reference p95, for display and for keeping over a restart.
+    #[must_use]
+    pub fn reference(&self, rung: RungIndex) -> Option<Duration> {
+        self.rungs.get(rung.0).and_then(Health::reference)
+    }
+
+    /// Restores a reference, and the usual median with it, after a restart.
+    pub fn restore_reference(&mut self, rung: RungIndex, reference: Duration, usual: Duration) {
+        if let Some(health) = self.rungs.get_mut(rung.0) {
+            health.restore_reference(reference, usual);
+        }
+    }
+}
+
+const fn frozen(forced: Override) -> bool {
+    matches!(forced, Override::ForcedOpen | Override::ForcedClosed)
 }

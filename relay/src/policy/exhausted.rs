@@ -79,7 +79,7 @@ fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failu
     };
     let retry_after = soonest(plan, board, now);
     let failed = RequestOutcome::Failed;
-    if callable(plan).all(limited) && !open {
+    if callable(plan).next().is_some() && callable(plan).all(limited) && !open {
         Failure { retry_after, ..told(Told::RateLimited, 429, failed) }
     } else if ranks().any(|rank| rank == Rank::Unavailable) || held || open {
         Failure { retry_after, ..told(Told::Unavailable, 503, failed) }

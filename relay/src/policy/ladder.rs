@@ -1,5 +1,6 @@
 //! What the core knows of ladders, rungs and requests: needs and limits, no names.
 
+use crate::policy::breaker::BreakerSpec;
 use std::time::Duration;
 
 /// The first clock where nobody set one.
@@ -7,6 +8,52 @@ pub const DEFAULT_TTFT: Duration = Duration::from_secs(15);
 
 /// How long the relay waits, after a finish reason, for usage and terminator.
 pub const LINGER: Duration = Duration::from_secs(2);
+
+/// A ladder's place in the config.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LadderIndex(pub usize);
+
+/// When a hedge starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HedgeDelay {
+    /// From what the rung's first tokens usually take.
+    Auto,
+    /// After this, always.
+    Fixed(Duration),
+}
+
+/// A ladder's hedging.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HedgeSpec {
+    /// Whether there is any. Ladders that nobody waits on never hedge.
+    pub enabled: bool,
+    /// When one starts.
+    pub delay: HedgeDelay,
+    /// The shortest `auto` delay.
+    pub min: Duration,
+    /// The longest `auto` delay, before the prompt's size is added.
+    pub max: Duration,
+    /// The delay until enough first tokens have been seen.
+    pub initial: Duration,
+    /// What a request adds to the budget.
+    pub share: f64,
+    /// What the budget holds.
+    pub burst: f64,
+}
+
+impl Default for HedgeSpec {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            delay: HedgeDelay::Auto,
+            min: Duration::from_millis(250),
+            max: Duration::from_secs(4),
+            initial: Duration::from_secs(2),
+            share: 0.10,
+            burst: 20.0,
+        }
+    }
+}
 
 /// A rung's place in the config; the same on every ladder it stands on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -119,6 +166,10 @@ pub struct RungSpec {
     pub hold_base: Duration,
     /// The longest hold that a provider is believed.
     pub max_hold: Duration,
+    /// What it shares with other rungs: vendor, region, gateway, by number.
+    pub domains: Vec<u32>,
+    /// Its circuit breaker.
+    pub breaker: BreakerSpec,
 }
 
 impl Default for RungSpec {
@@ -134,6 +185,8 @@ impl Default for RungSpec {
             on_refusal: OnRefusal::End,
             hold_base: Duration::from_secs(2),
             max_hold: Duration::from_secs(15 * 60),
+            domains: Vec::new(),
+            breaker: BreakerSpec::default(),
         }
     }
 }
@@ -165,6 +218,18 @@ pub struct LadderSpec {
     pub side_effects_none: bool,
     /// When the status goes out although no token has come.
     pub early_headers: Duration,
+    /// Its hedging.
+    pub hedge: HedgeSpec,
+    /// The most attempts in flight at the same time.
+    pub max_in_flight: usize,
+    /// The most hedges of one request, a replacement of a failed one apart.
+    pub max_hedges: u32,
+    /// So many rungs from the start, whoever is first; 0 or 1: no race.
+    pub race: usize,
+    /// Whether requests are moved past a degraded rung before it opens.
+    pub shed: bool,
+    /// This share of requests goes past rung one on purpose.
+    pub drill: f64,
 }
 
 impl Default for LadderSpec {
@@ -182,6 +247,12 @@ impl Default for LadderSpec {
             patience: None,
             side_effects_none: false,
             early_headers: Duration::from_secs(20),
+            hedge: HedgeSpec::default(),
+            max_in_flight: 2,
+            max_hedges: 1,
+            race: 0,
+            shed: false,
+            drill: 0.0,
         }
     }
 }
@@ -192,7 +263,7 @@ impl LadderSpec {
     pub fn max_attempts(&self) -> usize {
         match self.max_attempts {
             Some(most) => usize::try_from(most).unwrap_or(usize::MAX),
-            None => self.rungs.len().saturating_add(1),
+            None => self.rungs.len().saturating_add(1).max(self.race),
         }
     }
 

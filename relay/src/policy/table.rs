@@ -1,7 +1,6 @@
 //! The outcome table: what each outcome means for the walk and for the client.
 //!
-//! A rule that is a table is written as one. The breaker's column joins it
-//! together with the breaker.
+//! A rule that is a table is written as one.
 
 use shared::AttemptOutcome;
 
@@ -48,6 +47,19 @@ pub enum Rank {
     BadGateway,
 }
 
+/// What an outcome says about its rung's health.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing: it was nobody's fault, or the client's, or ours.
+    Nothing,
+    /// The stream was good to its end.
+    Good,
+    /// Bad, before the first token.
+    Bad,
+    /// The stream broke after its first token.
+    StreamBad,
+}
+
 /// One row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
@@ -57,6 +69,8 @@ pub struct Row {
     pub next: Next,
     /// What the client hears.
     pub rank: Rank,
+    /// What it says about the rung.
+    pub verdict: Verdict,
 }
 
 /// The row of `outcome`.
@@ -81,5 +95,19 @@ pub const fn row(outcome: AttemptOutcome) -> Row {
         O::Deadline => (Again::Never, Next::Never, Rank::Timeout),
         O::Cancelled | O::Interrupted => (Again::Never, Next::Never, Rank::BadGateway),
     };
-    Row { again, next, rank }
+    let verdict = match outcome {
+        O::Ok | O::Refused => Verdict::Good,
+        O::Overloaded | O::ServerError | O::Connect | O::Junk | O::TtftTimeout => Verdict::Bad,
+        O::Stall | O::Disconnect | O::StreamError => Verdict::StreamBad,
+        O::Empty
+        | O::Invalid
+        | O::BadRequest
+        | O::ContextExceeded
+        | O::Auth
+        | O::RateLimited
+        | O::Deadline
+        | O::Cancelled
+        | O::Interrupted => Verdict::Nothing,
+    };
+    Row { again, next, rank, verdict }
 }

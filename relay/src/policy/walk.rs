@@ -3,23 +3,29 @@
 //! This file takes the inputs apart and keeps the attempts; [`clocks`] holds
 //! the deadlines, [`onward`] decides what follows a failure.
 //!
-//! Several attempts may be in flight at once. Today only one ever is, since
-//! nothing here starts a second; a hedge or a race will dial more through
-//! [`Walk::dial`], and every rule below is already written for many.
+//! Several attempts may be in flight at once: [`hedge`] starts the further ones.
 
 mod clocks;
+mod hedge;
 mod onward;
 
 use crate::policy::action::{Action, Failure, Told};
 use crate::policy::attempt::{Attempt, AttemptId, End};
-use crate::policy::board::Board;
+use crate::policy::board::{Board, Report};
 use crate::policy::exhausted::told;
 use crate::policy::input::{Answer, Ending, Input};
-use crate::policy::ladder::{LadderSpec, Need, OnRefusal, RungIndex, RungSpec};
+use crate::policy::ladder::{
+    DEFAULT_TTFT, LadderIndex, LadderSpec, Need, OnRefusal, RungIndex, RungSpec,
+};
 use crate::policy::outcome::{judge, judge_answer};
 use crate::policy::plan::{Plan, plan};
+use crate::policy::probe::Probe;
+use crate::policy::table::{Verdict, row};
 use crate::policy::time::Time;
-use shared::{AttemptKind, AttemptOutcome, Cause, PassedOver, RequestOutcome};
+use hedge::is_silent_probe;
+use shared::{
+    AttemptKind, AttemptOutcome, Cause, PassedOver, RequestOutcome, StreamVerdict, TokenVerdict,
+};
 use std::sync::Arc;
 
 /// Where the walk stands.
@@ -50,6 +56,20 @@ pub struct Walk {
     pub(super) started: Time,
     state: State,
     plan: Plan,
+    /// The ladder's place on the board, for its budgets.
+    at: LadderIndex,
+    /// Hedges started, replacements apart.
+    hedges: u32,
+    /// A hedge was refused, or had nobody to go to: it is not asked for again.
+    hedge_refused: bool,
+    /// A failed hedge has been replaced; that is done once.
+    replaced: bool,
+    /// Whether the hedge won is known to the budget.
+    settled: bool,
+    /// Failovers after an explicit failure.
+    failovers: u32,
+    /// A 429 has had its failover free of budget.
+    limited_once: bool,
     attempts: Vec<Attempt>,
     pause: Option<Pause>,
     /// When waiting for holds has taken long enough; set by the first wait.
@@ -63,8 +83,21 @@ pub struct Walk {
 impl Walk {
     /// A walk accepted at `now`; give it [`Input::Start`] first. `rng` gives its jitter.
     #[must_use]
-    pub fn new(now: Time, ladder: Arc<LadderSpec>, need: Need, rng: fastrand::Rng) -> Self {
+    pub fn new(
+        now: Time,
+        at: LadderIndex,
+        ladder: Arc<LadderSpec>,
+        need: Need,
+        rng: fastrand::Rng,
+    ) -> Self {
         Self {
+            at,
+            hedges: 0,
+            hedge_refused: false,
+            replaced: false,
+            settled: false,
+            failovers: 0,
+            limited_once: false,
             ladder,
             need,
             rng,
@@ -138,11 +171,41 @@ impl Walk {
     }
 
     fn start(&mut self, now: Time, board: &mut Board, out: &mut Vec<Action>) {
+        board.request(self.at);
         self.plan = plan(&self.ladder, &self.need, board, now);
+        let candidates = &mut self.plan.candidates;
+        board.order(&self.ladder, candidates, now, &mut self.rng);
+        let kind = self.drill(board);
         match self.plan.candidates.first().copied() {
-            Some(rung) => self.dial(now, rung, AttemptKind::First, false, out),
-            None => self.wait_or_give_up(now, board, out),
+            Some(rung) => {
+                self.dial(now, rung, kind, false, board, out);
+                self.race(now, board, out);
+            }
+            None => match self.last_resort(board) {
+                Some(rung) => self.dial(now, rung, AttemptKind::LastResort, false, board, out),
+                None => self.wait_or_give_up(now, board, out),
+            },
         }
+    }
+
+    /// Goes past rung one on purpose, now and then, so that the others are known to work.
+    fn drill(&mut self, board: &Board) -> AttemptKind {
+        let candidates = &mut self.plan.candidates;
+        let drilled = self.ladder.drill > 0.0
+            && self.rng.f64() < self.ladder.drill
+            && candidates.iter().skip(1).any(|&rung| board.is_full(rung));
+        if drilled {
+            candidates.rotate_left(1);
+            return AttemptKind::Drill;
+        }
+        AttemptKind::First
+    }
+
+    /// Nobody is usable and nobody was called: the one soonest to reopen is, once.
+    fn last_resort(&self, board: &Board) -> Option<RungIndex> {
+        let open = |reason| matches!(reason, PassedOver::Open | PassedOver::NoSlot);
+        let passed = self.plan.passed_over.iter().filter(|(_, reason)| open(*reason));
+        passed.map(|(rung, _)| *rung).min_by_key(|&rung| board.reopens(rung))
     }
 
     fn dial(
@@ -151,6 +214,7 @@ impl Walk {
         rung: RungIndex,
         kind: AttemptKind,
         plain: bool,
+        board: &mut Board,
         out: &mut Vec<Action>,
     ) {
         let number = u32::try_from(self.attempts.len().saturating_add(1)).unwrap_or(u32::MAX);
@@ -158,10 +222,12 @@ impl Walk {
         // Once a rung has refused the relay's own fields it is not sent them again.
         let plain = plain || self.attempts.iter().any(|other| other.rung == rung && other.plain);
         // A rung that was held when the walk was planned may be called after all.
-        self.plan.passed_over.retain(|(other, _)| *other != rung);
-        self.attempts.push(Attempt::new(attempt, rung, now, plain));
-        let once = self.has_side_effects();
-        out.push(Action::Dial { attempt, rung, kind, plain, once });
+        let was_held = (rung, PassedOver::Hold);
+        self.plan.passed_over.retain(|passed| *passed != was_held);
+        let ticket = board.dial(rung, now);
+        self.attempts.push(Attempt::new(attempt, rung, kind, ticket, now, plain));
+        let (once, probe) = (self.has_side_effects(), ticket.probe);
+        out.push(Action::Dial { attempt, rung, kind, plain, once, probe });
     }
 
     fn token(
@@ -172,18 +238,22 @@ impl Walk {
         board: &mut Board,
         out: &mut Vec<Action>,
     ) {
+        self.say_slow_if_due(now, id, board);
+        let prompt_tokens = self.need.prompt_tokens;
         let Some(attempt) = self.live(id) else { return };
         attempt.hear(now);
-        let (rung, dialled) = (attempt.rung, attempt.dialled);
+        let (rung, kind) = (attempt.rung, attempt.kind);
         if attempt.first_token.is_none() {
             attempt.first_token = Some(now);
-            board.token(rung, dialled);
+            let (dialled, ticket, slow) = (attempt.dialled, attempt.ticket, attempt.slow);
+            board.token(rung, now, dialled, ticket, (slow, prompt_tokens));
         }
         if self.state != State::Walking {
             return;
         }
         let held_back = refusal && self.goes_past_refusals(rung, now, board);
         if !held_back {
+            self.settle_hedge(kind, board);
             self.cut_others(now, id, board, out);
             if self.need.stream {
                 self.state = State::Committed(id);
@@ -252,6 +322,7 @@ impl Walk {
         out: &mut Vec<Action>,
     ) {
         let outcome = judge_answer(answer);
+        self.cut_others(now, id, board, out);
         self.close(now, id, outcome.into(), board, out);
         if matches!(cause, Cause::ClientGone | Cause::ClientStalled) {
             self.state = State::Ended;
@@ -270,11 +341,73 @@ impl Walk {
         board: &mut Board,
         out: &mut Vec<Action>,
     ) {
+        let prompt_tokens = self.need.prompt_tokens;
         let Some(attempt) = self.live(id) else { return };
         let End { outcome, cause, retry_after, clock } = end;
         attempt.outcome = Some(outcome);
-        board.ended(attempt.rung, now, attempt.dialled, outcome, retry_after);
-        out.push(Action::AttemptEnded { attempt: id, outcome, cause, clock });
+        let report = Report {
+            ticket: attempt.ticket,
+            outcome,
+            cause,
+            had_token: attempt.first_token.is_some(),
+            slow: attempt.slow,
+            dialled: attempt.dialled,
+            retry_after,
+            prompt_tokens,
+        };
+        let (verdict, stream_verdict) = verdicts(&report);
+        board.ended(attempt.rung, now, &report);
+        out.push(Action::AttemptEnded {
+            attempt: id,
+            outcome,
+            cause,
+            clock,
+            verdict,
+            stream_verdict,
+        });
+    }
+
+    /// A silent probe that lost its race runs on unseen: the breaker must learn from it.
+    fn detach(&mut self, id: AttemptId, board: &Board, out: &mut Vec<Action>) {
+        let prompt_tokens = self.need.prompt_tokens;
+        let own = self.ladder.ttft;
+        let Some(attempt) = self.live(id) else { return };
+        attempt.outcome = Some(AttemptOutcome::Cancelled);
+        let hard = board.spec(attempt.rung).and_then(|spec| spec.ttft).or(own);
+        let mark = board.mark(attempt.rung, prompt_tokens);
+        let probe = Probe {
+            rung: attempt.rung,
+            ticket: attempt.ticket,
+            dialled: attempt.dialled,
+            prompt_tokens,
+            mark: mark.map(|mark| attempt.dialled.plus(mark)),
+            slow: attempt.slow,
+            hard: attempt.dialled.plus(hard.unwrap_or(DEFAULT_TTFT)),
+        };
+        let verdict = attempt.slow.then_some(TokenVerdict::Slow);
+        out.push(Action::Detach { attempt: id, probe });
+        out.push(Action::AttemptEnded {
+            attempt: id,
+            outcome: AttemptOutcome::Cancelled,
+            cause: Some(Cause::LostRace),
+            clock: None,
+            verdict,
+            stream_verdict: None,
+        });
+    }
+
+    /// The mark has passed without a token: said once, while the call still runs.
+    fn say_slow_if_due(&mut self, now: Time, id: AttemptId, board: &mut Board) {
+        let prompt_tokens = self.need.prompt_tokens;
+        let Some(attempt) = self.live(id) else { return };
+        if attempt.slow || attempt.first_token.is_some() {
+            return;
+        }
+        let mark = board.mark(attempt.rung, prompt_tokens);
+        if mark.is_some_and(|mark| attempt.dialled.plus(mark) <= now) {
+            attempt.slow = true;
+            board.slow(attempt.rung, now, attempt.ticket);
+        }
     }
 
     fn cut_others(
@@ -286,7 +419,11 @@ impl Walk {
     ) {
         let losers: Vec<_> = self.in_flight().filter(|&id| id != winner).collect();
         for id in losers {
-            self.close(now, id, End::cancelled(Cause::LostRace), board, out);
+            if self.attempt(id).is_some_and(is_silent_probe) {
+                self.detach(id, board, out);
+            } else {
+                self.close(now, id, End::cancelled(Cause::LostRace), board, out);
+            }
         }
         self.pause = None;
     }
@@ -357,6 +494,25 @@ const fn answered(outcome: AttemptOutcome) -> RequestOutcome {
         AttemptOutcome::Refused => RequestOutcome::Refused,
         _ => RequestOutcome::Ok,
     }
+}
+
+/// What an attempt said about its rung: by its first token, and afterwards.
+fn verdicts(report: &Report) -> (Option<TokenVerdict>, Option<StreamVerdict>) {
+    let verdict = row(report.outcome).verdict;
+    let paused = report.outcome == AttemptOutcome::Overloaded && report.retry_after.is_some();
+    let token = if report.slow {
+        Some(TokenVerdict::Slow)
+    } else if report.had_token {
+        Some(TokenVerdict::Good)
+    } else {
+        (verdict == Verdict::Bad && !paused).then_some(TokenVerdict::Bad)
+    };
+    let stream = match verdict {
+        Verdict::Good if report.had_token => Some(StreamVerdict::Good),
+        Verdict::StreamBad if report.had_token => Some(StreamVerdict::Bad),
+        Verdict::Nothing | Verdict::Good | Verdict::Bad | Verdict::StreamBad => None,
+    };
+    (token, stream)
 }
 
 const fn retry_after(ending: &Ending) -> Option<std::time::Duration> {

@@ -57,10 +57,8 @@ fn as_printed_it_lacks_a_hash_and_two_rungs() {
     let found: Vec<_> = refused.problems.iter().map(|it| (it.line, &*it.key)).collect();
     let expected = [
         (8, "clients.web.key_sha256"),
-        (20, "rungs.sol.breaker"),
         (22, "ladders.chat.rungs[1]"),
         (22, "ladders.chat.rungs[2]"),
-        (25, "ladders.chat.hedge"),
     ];
     assert_eq!(found, expected);
 }
@@ -71,13 +69,9 @@ fn completed() -> Loaded {
 }
 
 #[test]
-fn completed_it_warns_of_what_has_no_effect() {
+fn completed_it_warns_of_the_missing_price() {
     let found: Vec<_> = completed().warnings.into_iter().map(|it| (it.line, it.key)).collect();
-    let expected = [
-        (20, "rungs.sol.breaker".to_owned()),
-        (25, "ladders.chat.hedge".to_owned()),
-        (34, "rungs.local.price".to_owned()),
-    ];
+    let expected = [(34, "rungs.local.price".to_owned())];
     assert_eq!(found, expected);
 }
 
@@ -125,6 +119,12 @@ fn completed_it_means_exactly_this() {
         max_attempts: None,
         patience: None,
         side_effects_none: false,
+        hedge: Hedge::default(),
+        max_in_flight: 2,
+        max_hedges: 1,
+        race: 0,
+        shed: false,
+        drill: 0.0,
     };
     assert_eq!(config.ladders, [chat]);
     assert_eq!(config.ladder("gpt-4o"), Some(0));
@@ -151,6 +151,7 @@ fn rungs() -> [Rung; 3] {
         stream_options: true,
         hold_base: Duration::from_secs(2),
         max_hold: Duration::from_secs(900),
+        breaker: Breaker::default(),
     };
     let opus = Rung {
         name: "opus".to_owned(),

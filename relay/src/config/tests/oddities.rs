@@ -21,12 +21,7 @@ fn each_is_one_warning() {
             "cost will be unknown",
         ),
         (MODEL, "model = \"a\"\n¶degrade = {}", "rungs.a.degrade", "no effect"),
-        (
-            MODEL,
-            "model = \"a\"\n¶breaker = { open_consecutive = 5 }",
-            "rungs.a.breaker",
-            "no effect",
-        ),
+        (MODEL, "model = \"a\"\nbreaker = { probes = ¶1 }", "rungs.a.breaker.probes", "always 1"),
         (MODEL, "model = \"a\"\ncontext=9\nmax_output = ¶10", "rungs.a.max_output", "context of 9"),
         (MODEL, "model = \"a\"\nmax_hold = ¶\"1s\"", "rungs.a.max_hold", "shorter than hold_base"),
         (MODEL, "model = \"a\"\nhold_base = ¶\"1h\"", "rungs.a.hold_base", "longer than max_hold"),
@@ -52,14 +47,10 @@ fn each_is_one_warning() {
         (ALIASES, "¶clocks = { inter_token = \"2m\" }", "ladders.chat.clocks", "inter_token (2m)"),
         (ALIASES, "fail_fast = true\n¶retries = 1", "ladders.chat.retries", "forbids them"),
         (ALIASES, "¶max_attempts = 1", "ladders.chat.max_attempts", "never reach all 2 rungs"),
-        (ALIASES, "¶hedge = { delay = \"auto\", budget = 0.1 }", "ladders.chat.hedge", "no effect"),
-        (ALIASES, "¶race = 2", "ladders.chat.race", "no effect"),
-        (ALIASES, "¶shed = \"proportional\"", "ladders.chat.shed", "no effect"),
-        (ALIASES, "¶drill = 0.01", "ladders.chat.drill", "no effect"),
+        (ALIASES, "hedge = ¶{ delay = \"1s\" }", "ladders.chat.hedge", "fixed delay"),
+        (ALIASES, "hedge = ¶{ min = \"5s\" }", "ladders.chat.hedge", "longer than max"),
         (ALIASES, "¶capture = true", "ladders.chat.capture", "no effect"),
         (ALIASES, "¶retry_budget = 0.2", "ladders.chat.retry_budget", "no effect"),
-        (ALIASES, "¶max_in_flight = 2", "ladders.chat.max_in_flight", "no effect"),
-        (ALIASES, "¶max_hedges = 1", "ladders.chat.max_hedges", "no effect"),
     ] {
         let (config, place) = depart(old, new);
         let loaded = read(&config).expect(new);

@@ -4,22 +4,32 @@ use super::{Driver, MAX_ANSWER, Phase};
 use crate::dialect::openai_chat::{AnswerReader, AnswerSpec, Form};
 use crate::dialect::stamp::HEARTBEAT;
 use crate::drive::line::Line;
-use crate::drive::log::AttemptLog;
+use crate::drive::log::{AttemptEnding, AttemptLog};
 use crate::drive::reply::{self, Head};
+use crate::drive::unseen;
 use crate::journal::AttemptStart;
-use crate::policy::{Action, AttemptId, RungIndex, Time};
+use crate::policy::{Action, AttemptId, Probe, RungIndex, Time};
 use crate::wall;
 use bytes::BytesMut;
 use shared::{AttemptKind, AttemptOutcome};
 use std::sync::Arc;
 
+/// In which manner an attempt goes out.
+struct Manner {
+    plain: bool,
+    once: bool,
+    probe: bool,
+}
+
 impl Driver {
     pub(super) fn act(&mut self, now: Time, action: Action) {
         match action {
-            Action::Dial { attempt, rung, kind, plain, once } => {
-                self.dial(now, attempt, rung, kind, (plain, once));
+            Action::Dial { attempt, rung, kind, plain, once, probe } => {
+                self.log.hedged |= kind == AttemptKind::Hedge;
+                self.dial(now, attempt, rung, kind, Manner { plain, once, probe });
             }
-            Action::AttemptEnded { attempt, outcome, cause, clock } => {
+            Action::Detach { attempt, probe } => self.detach(attempt, probe),
+            Action::AttemptEnded { attempt, outcome, cause, clock, verdict, stream_verdict } => {
                 if let Some(line) = self.lines.iter_mut().find(|line| line.id == attempt) {
                     let whole = matches!(
                         outcome,
@@ -36,7 +46,7 @@ impl Driver {
                         tracing::error!(%rung, status, "the provider refused our account");
                     }
                     let facts = line.reader.facts();
-                    let ending = (outcome, cause, clock);
+                    let ending = AttemptEnding { outcome, cause, clock, verdict, stream_verdict };
                     let end = line.log.end(now, ending, &line.rung, facts, self.prompt_tokens);
                     self.log.attempts.push(end);
                 }
@@ -55,13 +65,47 @@ impl Driver {
         }
     }
 
+    /// A probe that lost its race runs on in a task of its own.
+    fn detach(&mut self, id: AttemptId, probe: Probe) {
+        let spec = self.answer_spec();
+        let Some(line) = self.lines.iter_mut().find(|line| line.id == id) else { return };
+        let reader = std::mem::replace(&mut line.reader, AnswerReader::new(spec));
+        let log = AttemptLog::new(line.log.start.clone(), line.log.dialled);
+        unseen::run(
+            &self.relay,
+            probe,
+            Line {
+                id,
+                rung: Arc::clone(&line.rung),
+                call: line.call.take(),
+                reader,
+                held: BytesMut::new(),
+                max_held: line.max_held,
+                added: false,
+                error: None,
+                may_answer: false,
+                log,
+            },
+        );
+    }
+
+    fn answer_spec(&self) -> AnswerSpec {
+        AnswerSpec {
+            form: if self.request.stream() { Form::Stream } else { Form::Whole },
+            wants_usage: self.request.wants_usage(),
+            choices: self.request.choices(),
+            max_event: self.relay.server.max_event,
+            max_answer: MAX_ANSWER,
+        }
+    }
+
     fn dial(
         &mut self,
         now: Time,
         id: AttemptId,
         rung: RungIndex,
         kind: AttemptKind,
-        (plain, once): (bool, bool),
+        Manner { plain, once, probe }: Manner,
     ) {
         let Some(rung) = self.relay.rung(rung).map(Arc::clone) else { return };
         // Those before it can no longer win: what they held is of no use.
@@ -73,18 +117,12 @@ impl Driver {
             n: id.0,
             rung: Arc::clone(&rung.name),
             kind,
-            probe: false,
+            probe,
             at: wall::unix(),
         };
         self.relay.journal.attempt_start(start.clone());
+        let spec = self.answer_spec();
         let max_event = self.relay.server.max_event;
-        let spec = AnswerSpec {
-            form: if self.request.stream() { Form::Stream } else { Form::Whole },
-            wants_usage: self.request.wants_usage(),
-            choices: self.request.choices(),
-            max_event,
-            max_answer: MAX_ANSWER,
-        };
         self.lines.push(Line {
             id,
             call: Some(rung.provider.call(body.into(), MAX_ANSWER, once)),

@@ -21,7 +21,10 @@ impl Driver {
             reply::set(&mut headers, reply::RUNG, rung);
         }
         headers.insert(reply::ATTEMPTS, HeaderValue::from(self.walk.attempts_made()));
-        headers.insert(reply::HEDGED, HeaderValue::from_static("false"));
+        headers.insert(
+            reply::HEDGED,
+            HeaderValue::from_static(if self.log.hedged { "true" } else { "false" }),
+        );
         if let Some(ttft) = self.log.ttft_ms() {
             headers.insert(reply::TTFT_MS, HeaderValue::from(ttft));
         }

@@ -2,8 +2,8 @@
 
 use super::scenario::*;
 use crate::policy::{
-    Action, Answer, AttemptId, Board, Break, Ending, Input, LadderSpec, Need, NoHead, OnEmpty,
-    OnRefusal, RungSpec, Time, Walk,
+    Action, Answer, AttemptId, Board, Break, Ending, HedgeSpec, Input, LadderIndex, LadderSpec,
+    Need, NoHead, OnEmpty, OnRefusal, RungSpec, Time, Walk,
 };
 use proptest::prelude::*;
 use shared::{Cause, Signature};
@@ -71,14 +71,17 @@ prop_compose! {
         retries in prop::option::of(0_u32..3),
         explicit in any::<bool>(),
         next in any::<bool>(),
+        hedged in any::<bool>(),
         seed in any::<u64>(),
     ) -> Stage {
-        let spec = LadderSpec {
+        let spec = Arc::new(LadderSpec {
             interactive,
             retries,
             ttft: explicit.then_some(Duration::from_secs(5)),
+            hedge: HedgeSpec { enabled: hedged, ..HedgeSpec::default() },
+            race: if hedged && seed % 3 == 0 { 2 } else { 0 },
             ..ladder(count)
-        };
+        });
         let rung = RungSpec {
             on_refusal: if next { OnRefusal::Next } else { OnRefusal::End },
             on_empty: if next { OnEmpty::Next } else { OnEmpty::End },
@@ -88,8 +91,12 @@ prop_compose! {
         let now = Time::from_millis(1_000_000);
         let rng = fastrand::Rng::with_seed(seed);
         Stage {
-            board: Board::new(vec![rung; count], fastrand::Rng::with_seed(seed ^ 1)),
-            walk: Walk::new(now, Arc::new(spec), need, rng),
+            board: Board::new(
+                vec![rung; count],
+                vec![Arc::clone(&spec)],
+                fastrand::Rng::with_seed(seed ^ 1),
+            ),
+            walk: Walk::new(now, LadderIndex(0), spec, need, rng),
             now,
         }
     }
@@ -127,6 +134,9 @@ impl Seen {
                     self.over = true;
                 }
                 Action::Fail(_) | Action::Abandon { .. } => self.over = true,
+                Action::Detach { attempt, .. } => {
+                    assert_eq!(self.dialled.get(&attempt.0), Some(&0), "detached, not running");
+                }
                 Action::SendHead => assert_eq!(self.committed, None),
             }
         }

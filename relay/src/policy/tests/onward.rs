@@ -303,6 +303,8 @@ fn a_stop_cancels_what_is_in_flight_with_its_cause() {
         outcome: O::Cancelled,
         cause: Some(Cause::ClientGone),
         clock: None,
+        verdict: None,
+        stream_verdict: None,
     };
     assert_eq!(gone.first(), Some(&cancelled));
     assert_eq!(stage.status(A, 500), [], "what comes later is ignored");

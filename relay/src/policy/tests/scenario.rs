@@ -1,8 +1,10 @@
 //! A small stage for walks: rungs, a board, a time, and what was done.
 
+use crate::policy::board::Report;
+use crate::policy::breaker::Ticket;
 use crate::policy::{
-    Action, Answer, AttemptId, Board, Break, Ending, Failure, Input, LadderSpec, Need, NoHead,
-    RungIndex, RungSpec, Time, Walk,
+    Action, Answer, AttemptId, Board, Break, Ending, Failure, HedgeSpec, Input, LadderIndex,
+    LadderSpec, Need, NoHead, RungIndex, RungSpec, Time, Walk,
 };
 use shared::{AttemptKind, AttemptOutcome};
 use std::sync::Arc;
@@ -28,7 +30,9 @@ pub(super) fn rungs(rungs: usize) -> Vec<RungSpec> {
 }
 
 pub(super) fn ladder(rungs: usize) -> LadderSpec {
-    LadderSpec { rungs: (0..rungs).map(RungIndex).collect(), ..LadderSpec::default() }
+    // Hedges have tests of their own.
+    let hedge = HedgeSpec { enabled: false, ..HedgeSpec::default() };
+    LadderSpec { rungs: (0..rungs).map(RungIndex).collect(), hedge, ..LadderSpec::default() }
 }
 
 pub(super) fn streaming() -> Need {
@@ -38,10 +42,11 @@ pub(super) fn streaming() -> Need {
 impl Stage {
     /// Not yet started.
     pub(super) fn set(ladder: LadderSpec, rungs: Vec<RungSpec>, need: Need) -> Self {
-        let board = Board::new(rungs, fastrand::Rng::with_seed(7));
+        let ladder = Arc::new(ladder);
+        let board = Board::new(rungs, vec![Arc::clone(&ladder)], fastrand::Rng::with_seed(7));
         let now = Time::from_millis(1_000_000);
         let rng = fastrand::Rng::with_seed(11);
-        Self { walk: Walk::new(now, Arc::new(ladder), need, rng), board, now }
+        Self { walk: Walk::new(now, LadderIndex(0), ladder, need, rng), board, now }
     }
 
     /// A streaming walk on `count` default rungs, started.
@@ -71,8 +76,22 @@ impl Stage {
 
     /// Another walk's 429 with this Retry-After.
     pub(super) fn hold(&mut self, rung: usize, millis: u64) {
-        let (now, wait) = (self.now, Duration::from_millis(millis));
-        self.board.ended(RungIndex(rung), now, now, AttemptOutcome::RateLimited, Some(wait));
+        self.limit(rung, Some(Duration::from_millis(millis)));
+    }
+
+    /// Another walk's 429.
+    pub(super) fn limit(&mut self, rung: usize, retry_after: Option<Duration>) {
+        let report = Report {
+            ticket: Ticket::default(),
+            outcome: AttemptOutcome::RateLimited,
+            cause: None,
+            had_token: false,
+            slow: false,
+            dialled: self.now,
+            retry_after,
+            prompt_tokens: 0,
+        };
+        self.board.ended(RungIndex(rung), self.now, &report);
     }
 
     pub(super) fn token(&mut self, attempt: AttemptId) -> Vec<Action> {

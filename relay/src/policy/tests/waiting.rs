@@ -207,7 +207,7 @@ fn a_rungs_own_hold_settings_count() {
 fn a_token_after_a_hold_forgets_the_doubling() {
     let mut stage = Stage::on(1);
     for _ in 0..4 {
-        stage.board.ended(crate::policy::RungIndex(0), stage.now, stage.now, O::RateLimited, None);
+        stage.limit(0, None);
         stage.after(60_000);
     }
     let mut next = Stage::set(ladder(1), rungs(1), Need { stream: true, ..Need::default() });
@@ -215,7 +215,7 @@ fn a_token_after_a_hold_forgets_the_doubling() {
     next.walk.started = next.now;
     next.give(Input::Start);
     next.token(A);
-    next.board.ended(crate::policy::RungIndex(0), next.now, next.now, O::RateLimited, None);
+    next.limit(0, None);
     let until = next.board.held_until(crate::policy::RungIndex(0), next.now).unwrap();
     assert!(until.since(next.now) <= Duration::from_millis(2_600));
 }

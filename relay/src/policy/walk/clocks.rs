@@ -8,6 +8,7 @@ use super::{State, Walk, inter_token};
 use crate::policy::action::{Action, Told};
 use crate::policy::attempt::{Attempt, AttemptId, End};
 use crate::policy::board::Board;
+use crate::policy::budget::Budget;
 use crate::policy::exhausted::told;
 use crate::policy::input::Answer;
 use crate::policy::ladder::{DEFAULT_TTFT, LINGER};
@@ -21,6 +22,8 @@ const NEVER: Time = Time(u64::MAX);
 
 /// What ran out on one attempt.
 enum Expired {
+    Mark,
+    Soft,
     FirstToken { span: Duration, explicit: bool },
     InterToken(Duration),
     Linger(Answer),
@@ -38,6 +41,7 @@ impl Walk {
         let attempts = self.attempts.iter().filter(|attempt| attempt.in_flight());
         attempts
             .filter_map(|attempt| self.attempt_deadline(attempt, board).map(|(at, _)| at))
+            .chain(self.hedge_due(board))
             .chain(self.pause.map(|pause| pause.until))
             .chain(self.head_due())
             .chain(self.total_due())
@@ -54,16 +58,19 @@ impl Walk {
         while let Some((id, expired)) = self.first_expired(now, board) {
             self.expire(now, id, &expired, board, out);
         }
+        if self.hedge_due(board).is_some_and(|at| at <= now) {
+            self.hedge(now, board, out);
+        }
         if let Some(pause) = self.pause.filter(|pause| pause.until <= now && !self.is_over()) {
             self.pause = None;
             // The hold may have been lengthened by another walk meanwhile.
             match board.usable(pause.rung, now) {
-                Ok(()) => self.dial(now, pause.rung, pause.kind, false, out),
+                Ok(()) => self.dial(now, pause.rung, pause.kind, false, board, out),
                 Err(_) => match self.next_candidate(now, board) {
                     Some(rung) => {
                         let first = self.attempts.is_empty();
                         let kind = if first { AttemptKind::First } else { AttemptKind::Failover };
-                        self.dial(now, rung, kind, false, out);
+                        self.dial(now, rung, kind, false, board, out);
                     }
                     None => self.wait_or_give_up(now, board, out),
                 },
@@ -84,6 +91,8 @@ impl Walk {
         out: &mut Vec<Action>,
     ) {
         let (outcome, clock) = match *expired {
+            Expired::Mark => return self.say_slow_if_due(now, id, board),
+            Expired::Soft => return self.soft(now, id, board, out),
             Expired::FirstToken { explicit: false, .. } if !self.somebody_else(now, id, board) => {
                 // Somebody whose hold ends may be called later.
                 let until = self.next_hold_end(now, board).unwrap_or(NEVER);
@@ -98,6 +107,26 @@ impl Walk {
         };
         self.close(now, id, End { clock, ..outcome.into() }, board, out);
         self.after(now, id, outcome, None, board, out);
+    }
+
+    /// The soft first clock: if somebody can be called and the budget allows it, they are,
+    /// and the silent attempt is cut; if not, the hard clock remains.
+    fn soft(&mut self, now: Time, id: AttemptId, board: &mut Board, out: &mut Vec<Action>) {
+        let clock = self
+            .attempt(id)
+            .and_then(|attempt| board.soft_clock(attempt.rung, self.need.prompt_tokens));
+        let alone = self.in_flight().all(|other| other == id);
+        let next = self.next_candidate(now, board).filter(|_| alone);
+        let paid = next.is_some() && board.budget(self.at).is_some_and(Budget::take_retry);
+        let (Some(next), true) = (next, paid) else {
+            if let Some(attempt) = self.live(id) {
+                attempt.soft_waived = true;
+            }
+            return;
+        };
+        let end = End { clock, ..AttemptOutcome::TtftTimeout.into() };
+        self.close(now, id, end, board, out);
+        self.dial(now, next, AttemptKind::Failover, false, board, out);
     }
 
     fn first_expired(&self, now: Time, board: &Board) -> Option<(AttemptId, Expired)> {
@@ -119,6 +148,7 @@ impl Walk {
             let span = inter_token(&self.ladder, spec);
             return Some((attempt.last_heard.plus(span), Expired::InterToken(span)));
         }
+        let early = self.early_deadline(attempt, board);
         let own = spec.and_then(|spec| spec.ttft).or(self.ladder.ttft);
         let (span, explicit): (Duration, bool) =
             own.map_or((DEFAULT_TTFT, false), |own| (own, true));
@@ -126,7 +156,24 @@ impl Walk {
         let due = attempt.last_heard.plus(span);
         let waived = attempt.ttft_waived.filter(|_| !explicit);
         let at = waived.map_or(due, |until| due.max(until));
-        (at < NEVER).then_some((at, Expired::FirstToken { span, explicit }))
+        let hard = (at < NEVER).then_some((at, Expired::FirstToken { span, explicit }));
+        match (early, hard) {
+            (Some(early), Some(hard)) => Some(if early.0 < hard.0 { early } else { hard }),
+            (early, hard) => early.or(hard),
+        }
+    }
+
+    /// The slow mark and the soft clock of a silent attempt, whichever is first.
+    fn early_deadline(&self, attempt: &Attempt, board: &Board) -> Option<(Time, Expired)> {
+        let after = |span: Option<Duration>| span.map(|span| attempt.dialled.plus(span));
+        let prompt = self.need.prompt_tokens;
+        let mark = after(board.mark(attempt.rung, prompt).filter(|_| !attempt.slow));
+        let soft = after(board.soft_clock(attempt.rung, prompt).filter(|_| !attempt.soft_waived));
+        match (mark, soft) {
+            (Some(mark), Some(soft)) if soft < mark => Some((soft, Expired::Soft)),
+            (Some(mark), _) => Some((mark, Expired::Mark)),
+            (None, soft) => soft.map(|soft| (soft, Expired::Soft)),
+        }
     }
 
     /// Whether cutting `id` gains anything: another attempt in flight, or a candidate left.

@@ -5,6 +5,7 @@ use super::{Pause, State, Walk, answered};
 use crate::policy::action::{Action, Told};
 use crate::policy::attempt::{Attempt, AttemptId};
 use crate::policy::board::Board;
+use crate::policy::budget::Budget;
 use crate::policy::exhausted::{failure, told};
 use crate::policy::input::Ending;
 use crate::policy::ladder::{OnEmpty, OnRefusal, RungIndex};
@@ -67,17 +68,22 @@ impl Walk {
         board: &mut Board,
         out: &mut Vec<Action>,
     ) {
-        // Another attempt in flight, or about to be, carries on alone.
+        // Another attempt in flight, or about to be, carries on; a failed hedge has a successor.
         if self.in_flight().next().is_some() || self.pause.is_some() {
+            let kind = self.attempt(id).map(|attempt| attempt.kind);
+            if let (Some(kind), Some(_explicit)) = (kind, ending) {
+                self.replace(now, kind, board, out);
+            }
             return;
         }
         if now >= self.started.plus(self.ladder.total) {
             return self.fail(told(Told::Deadline, 504, RequestOutcome::Deadline), out);
         }
-        let Some((rung, plain)) = self.attempt(id).map(|attempt| (attempt.rung, attempt.plain))
-        else {
-            return;
-        };
+        let Some(attempt) = self.attempt(id) else { return };
+        let (rung, plain, kind) = (attempt.rung, attempt.plain, attempt.kind);
+        if kind == AttemptKind::LastResort {
+            return self.give_up(now, board, out);
+        }
         let row = row(outcome);
         let complains = outcome == AttemptOutcome::BadRequest && names_added_field(ending);
         if complains && !plain && self.has_attempts_left() {
@@ -85,12 +91,13 @@ impl Walk {
             if let Some(attempt) = self.attempts.iter_mut().find(|attempt| attempt.id == id) {
                 attempt.repeated = true;
             }
-            return self.dial(now, rung, AttemptKind::Retry, true, out);
+            return self.dial(now, rung, AttemptKind::Retry, true, board, out);
         }
         if self.nobody_says_otherwise() || !self.may_send_again(outcome, ending) {
             return self.give_up(now, board, out);
         }
-        if row.again == Again::Retries && self.may_retry(now, rung, board) {
+        let budget = |board: &mut Board| board.budget(self.at).is_some_and(Budget::take_retry);
+        if row.again == Again::Retries && self.may_retry(now, rung, board) && budget(board) {
             let until = now.plus(self.back_off(rung));
             self.pause = Some(Pause { until, rung, kind: AttemptKind::Retry });
             return;
@@ -106,11 +113,32 @@ impl Walk {
         }
         self.note_passed_over(now, board);
         match self.next_candidate(now, board) {
-            Some(next) => self.dial(now, next, AttemptKind::Failover, false, out),
+            Some(next) => {
+                if self.is_paid_for(next, outcome, board) {
+                    self.dial(now, next, AttemptKind::Failover, false, board, out);
+                } else {
+                    self.give_up(now, board, out);
+                }
+            }
             // Whoever has an answer in hand does not wait for another.
             None if self.kept.is_some() => self.give_up(now, board, out),
             None => self.wait_or_give_up(now, board, out),
         }
+    }
+
+    /// Whether a failover to `next` is within the budget. The first one after an
+    /// explicit failure always is, and one that follows a 429; a later one with an empty
+    /// bucket is still made to a rung that is well.
+    fn is_paid_for(&mut self, next: RungIndex, outcome: AttemptOutcome, board: &mut Board) -> bool {
+        self.failovers = self.failovers.saturating_add(1);
+        if self.failovers == 1 {
+            return true;
+        }
+        if outcome == AttemptOutcome::RateLimited && !self.limited_once {
+            self.limited_once = true;
+            return true;
+        }
+        board.budget(self.at).is_some_and(Budget::take_retry) || board.is_full(next)
     }
 
     /// A candidate that is not usable any more is passed over, and the journal says why.
@@ -134,14 +162,13 @@ impl Walk {
     }
 
     /// Rungs that have not been called and could be, some of them after a hold; in the
-    /// ladder's order. One that was held when the walk was planned may be free by now.
-    fn reserve<'a>(&'a self, board: &'a Board) -> impl Iterator<Item = RungIndex> + 'a {
-        let held = |rung| self.plan.passed_over.contains(&(rung, PassedOver::Hold));
-        self.ladder
-            .rungs
-            .iter()
-            .copied()
-            .filter(move |&rung| self.plan.candidates.contains(&rung) || held(rung))
+    /// plan's order. One that was held when the walk was planned may be free by now.
+    pub(super) fn reserve<'a>(&'a self, board: &'a Board) -> impl Iterator<Item = RungIndex> + 'a {
+        let held = self.plan.passed_over.iter();
+        let held = held.filter(|(_, reason)| *reason == PassedOver::Hold).map(|(rung, _)| *rung);
+        let planned = self.plan.candidates.iter().copied();
+        planned
+            .chain(held.filter(|rung| !self.plan.candidates.contains(rung)))
             .filter(|&rung| self.calls_of(rung) == 0)
             .filter(|&rung| self.has_room(rung, board))
     }
@@ -250,11 +277,11 @@ impl Walk {
         self.attempts.iter().filter(|attempt| attempt.rung == rung).count()
     }
 
-    fn untried(&self) -> impl Iterator<Item = RungIndex> {
+    pub(super) fn untried(&self) -> impl Iterator<Item = RungIndex> {
         self.plan.candidates.iter().copied().filter(|&rung| self.calls_of(rung) == 0)
     }
 
-    fn has_attempts_left(&self) -> bool {
+    pub(super) fn has_attempts_left(&self) -> bool {
         self.attempts.len() < self.ladder.max_attempts()
     }
 

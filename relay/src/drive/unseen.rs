@@ -1,0 +1,37 @@
+//! A losing probe, running on unseen by its client.
+//!
+//! Its request has its answer from somebody else; the breaker still waits for
+//! this one's first token, its end or its hard clock.
+
+use super::line::Line;
+use super::relay::Relay;
+use crate::policy::Probe;
+use crate::wall;
+use std::sync::Arc;
+
+/// Lets `line` run until `probe` has learned what it wanted; then its call is closed.
+pub(super) fn run(relay: &Arc<Relay>, mut probe: Probe, mut line: Line) {
+    let relay = Arc::clone(relay);
+    tokio::spawn(async move {
+        loop {
+            let due = wall::instant(probe.next_deadline());
+            let news = std::future::poll_fn(|cx| line.poll_news(cx, None));
+            let news = tokio::time::timeout_at(due, news).await;
+            let now = wall::now();
+            let done = relay.with_board(now, |board| match news {
+                Ok(news) if news.token.is_some() => {
+                    probe.token(now, board);
+                    true
+                }
+                Ok(news) => news.ended.is_some_and(|ending| {
+                    probe.ended(now, &ending, board);
+                    true
+                }),
+                Err(_due) => probe.wake(now, board),
+            });
+            if done {
+                return;
+            }
+        }
+    });
+}

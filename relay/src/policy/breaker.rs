@@ -1,0 +1,482 @@
+//! The circuit breaker of one rung.
+//!
+//! ```text
+//!            5 bad in a row (before, or after, the token),
+//!            half of ≥ 10 calls in 30 s, slow p95, auth
+//!   closed ───────────────────────────────────────────────▶ open
+//!     ▲  weight 0.1, ×2 per 5 good in a row                  │ cool-down 5 s ± 30 %,
+//!     │                                                      │ ×2 per failed half-open, ≤ 20 s
+//!     │              2 good probes                           ▼
+//!     └────────────────────────────────────────────────── half-open
+//!                        first bad probe: open again         one probe at a time
+//! ```
+//!
+//! Every transition starts a new generation with empty windows; a report from
+//! an older one is ignored, so that a late answer cannot close or open anything.
+//! It is told only what attempts said; whether opening would leave a ladder
+//! without a rung is for the board to know.
+
+use crate::policy::time::Time;
+use std::time::Duration;
+
+/// Rungs' breaker settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BreakerSpec {
+    /// Whether it may open at all.
+    pub enabled: bool,
+    /// So many bad in a row open it.
+    pub open_consecutive: u32,
+    /// This share of bad calls in the window opens it.
+    pub open_rate: f64,
+    /// But only of so many calls.
+    pub min_samples: u32,
+    /// The window's length.
+    pub window: Duration,
+    /// A p95 of the time to first token above this opens it.
+    pub open_ttft_p95: Option<Duration>,
+    /// The first cool-down.
+    pub cooldown: Duration,
+    /// The longest one.
+    pub max_cooldown: Duration,
+    /// Cool-downs vary by this share up and down.
+    pub jitter: f64,
+    /// Good probes that close it.
+    pub close_successes: u32,
+}
+
+impl Default for BreakerSpec {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            open_consecutive: 5,
+            open_rate: 0.5,
+            min_samples: 10,
+            window: Duration::from_secs(30),
+            open_ttft_p95: None,
+            cooldown: Duration::from_secs(5),
+            max_cooldown: Duration::from_secs(20),
+            jitter: 0.3,
+            close_successes: 2,
+        }
+    }
+}
+
+/// The weight after closing.
+const SLOW_START: f64 = 0.1;
+/// The weight of a last rung that would have opened is never less.
+const FLOOR: f64 = 0.05;
+/// So many good in a row double the weight.
+const GOOD_TO_DOUBLE: u32 = 5;
+/// The window is counted in so many parts.
+const PARTS: usize = 10;
+/// Before there is a reference, so many attempts in a row without a token open it.
+const SILENT_RUN: u32 = 20;
+
+/// What opened, or changed, a breaker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// Bad first-token verdicts in a row.
+    BadRun,
+    /// Broken streams in a row.
+    BrokenRun,
+    /// The share of bad calls in the window.
+    BadShare,
+    /// The configured limit on the p95 of the time to first token.
+    SlowP95,
+    /// No token ever, many times in a row.
+    NeverAToken,
+    /// The provider refused our account.
+    Auth,
+    /// A probe was bad.
+    ProbeBad,
+    /// The cool-down is over.
+    CooledDown,
+    /// Enough probes were good.
+    ProbesGood,
+    /// A last resort was good.
+    LastResortGood,
+    /// It would have opened, but it is some ladder's last rung.
+    Spared,
+    /// An operator's doing.
+    Operator,
+    /// The rung is slower than it was, and steadily so: that is its new normal.
+    Rebased,
+}
+
+impl Why {
+    /// Its word in the journal.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::BadRun => "bad_run",
+            Self::BrokenRun => "broken_run",
+            Self::BadShare => "bad_share",
+            Self::SlowP95 => "slow_p95",
+            Self::NeverAToken => "never_a_token",
+            Self::Auth => "auth",
+            Self::ProbeBad => "probe_bad",
+            Self::CooledDown => "cooled_down",
+            Self::ProbesGood => "probes_good",
+            Self::LastResortGood => "last_resort_good",
+            Self::Spared => "spared",
+            Self::Operator => "operator",
+            Self::Rebased => "rebased",
+        }
+    }
+}
+
+/// The breaker's health state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum State {
+    /// Traffic flows.
+    Closed,
+    /// None does, until the cool-down is over.
+    Open {
+        /// When that is.
+        until: Time,
+    },
+    /// One probe at a time.
+    HalfOpen {
+        /// Whether a probe is out.
+        taken: bool,
+        /// Good ones so far.
+        good: u32,
+    },
+}
+
+/// What an attempt was dialled under; its reports carry it back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ticket {
+    pub(crate) generation: u32,
+    /// Whether it holds the half-open slot.
+    pub probe: bool,
+    /// Whether the rung was closed at full weight: only then does it feed the reference.
+    pub full: bool,
+}
+
+/// One rung's breaker.
+#[derive(Debug, Clone)]
+pub struct Breaker {
+    spec: BreakerSpec,
+    state: State,
+    generation: u32,
+    weight: f64,
+    good_row: u32,
+    bad_run: u32,
+    broken_run: u32,
+    silent_run: u32,
+    parts: [(u32, u32); PARTS],
+    part: usize,
+    part_began: Time,
+    last_window: (u32, u32),
+    cooldown: Duration,
+    /// Opened by broken streams: then a probe counts at its proper end.
+    by_streams: bool,
+    /// When it left full weight, if it has.
+    pub(crate) away_since: Option<Time>,
+    /// When it became half-open, or last gave out its slot.
+    pub(crate) last_probe: Time,
+}
+
+impl Breaker {
+    /// A closed one at full weight.
+    #[must_use]
+    pub fn new(spec: BreakerSpec) -> Self {
+        Self {
+            cooldown: spec.cooldown,
+            spec,
+            state: State::Closed,
+            generation: 0,
+            weight: 1.0,
+            good_row: 0,
+            bad_run: 0,
+            broken_run: 0,
+            silent_run: 0,
+            parts: [(0, 0); PARTS],
+            part: 0,
+            part_began: Time::default(),
+            last_window: (0, 0),
+            by_streams: false,
+            away_since: None,
+            last_probe: Time::default(),
+        }
+    }
+
+    /// Its state.
+    #[must_use]
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// The probability of being first choice.
+    #[must_use]
+    pub const fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// Closed, and first choice always.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.state == State::Closed && self.weight >= 1.0
+    }
+
+    /// What an attempt dialled now goes out under; takes the slot if it is half-open.
+    pub fn dial(&mut self, now: Time) -> Ticket {
+        let full = self.is_full();
+        let probe = match &mut self.state {
+            State::HalfOpen { taken, .. } if !*taken => {
+                *taken = true;
+                self.last_probe = now;
+                true
+            }
+            _ => false,
+        };
+        Ticket { generation: self.generation, probe, full }
+    }
+
+    /// Turns an open breaker whose cool-down is over half-open.
+    pub fn cool(&mut self, now: Time) -> Option<Why> {
+        match self.state {
+            State::Open { until } if until <= now => {
+                self.become_half_open(now);
+                Some(Why::CooledDown)
+            }
+            _ => None,
+        }
+    }
+
+    /// A token came before the mark.
+    pub fn good(&mut self, now: Time, ticket: Ticket) -> Option<Why> {
+        self.silent_run = 0;
+        if ticket.generation != self.generation {
+            return None;
+        }
+        match self.state {
+            State::Closed => {
+                self.bad_run = 0;
+                self.count(now, 1, 0);
+                self.grow();
+                None
+            }
+            State::Open { .. } => {
+                self.become_half_open(now);
+                Some(Why::LastResortGood)
+            }
+            State::HalfOpen { .. } if ticket.probe && !self.by_streams => self.probe_good(),
+            State::HalfOpen { .. } => None,
+        }
+    }
+
+    /// The mark passed without a token, or an error came before it. Returns why it
+    /// wants to open, if it does; then call [`Self::open`] or [`Self::spare`].
+    pub fn bad(&mut self, now: Time, ticket: Ticket) -> Option<Why> {
+        if ticket.generation != self.generation {
+            return None;
+        }
+        match self.state {
+            State::Closed => {
+                self.bad_run = self.bad_run.saturating_add(1);
+                self.good_row = 0;
+                self.count(now, 1, 1);
+                self.wants_to_open()
+            }
+            State::HalfOpen { .. } if ticket.probe => Some(Why::ProbeBad),
+            State::Open { .. } | State::HalfOpen { .. } => None,
+        }
+    }
+
+    /// A stream came to its proper end.
+    pub fn stream_good(&mut self, ticket: Ticket) -> Option<Why> {
+        if ticket.generation != self.generation {
+            return None;
+        }
+        self.broken_run = 0;
+        match self.state {
+            State::HalfOpen { .. } if ticket.probe && self.by_streams => self.probe_good(),
+            _ => None,
+        }
+    }
+
+    /// A stream broke. `counted`: its token's verdict was bad, so the call is bad already.
+    pub fn stream_bad(&mut self, now: Time, ticket: Ticket, counted: bool) -> Option<Why> {
+        if ticket.generation != self.generation {
+            return None;
+        }
+        match self.state {
+            State::Closed => {
+                self.broken_run = self.broken_run.saturating_add(1);
+                self.good_row = 0;
+                self.count(now, 0, u32::from(!counted));
+                self.wants_to_open()
+            }
+            State::HalfOpen { .. } if ticket.probe => Some(Why::ProbeBad),
+            State::Open { .. } | State::HalfOpen { .. } => None,
+        }
+    }
+
+    /// An attempt ended without a token; before there is a reference, that is all there is.
+    pub fn silent(&mut self, ticket: Ticket, has_reference: bool) -> Option<Why> {
+        self.silent_run = self.silent_run.saturating_add(1);
+        let opens = !has_reference
+            && ticket.generation == self.generation
+            && self.state == State::Closed
+            && self.silent_run >= SILENT_RUN;
+        (opens && self.spec.enabled).then_some(Why::NeverAToken)
+    }
+
+    /// An attempt ended, however: a slot that it still holds comes back.
+    pub fn give_back(&mut self, ticket: Ticket) {
+        if let State::HalfOpen { taken, .. } = &mut self.state
+            && ticket.probe
+            && ticket.generation == self.generation
+        {
+            *taken = false;
+        }
+    }
+
+    /// Opens it; `hard` sets the time instead of the cool-down.
+    pub fn open(&mut self, now: Time, why: Why, hard: Option<Duration>, rng: &mut fastrand::Rng) {
+        if why == Why::ProbeBad {
+            self.cooldown = self.cooldown.saturating_mul(2).min(self.spec.max_cooldown);
+        }
+        let jitter = 1.0 + self.spec.jitter * (2.0 * rng.f64() - 1.0);
+        let span = hard.unwrap_or_else(|| self.cooldown.mul_f64(jitter));
+        if why != Why::ProbeBad {
+            self.by_streams = why == Why::BrokenRun;
+        }
+        self.leave_full(now);
+        self.turn(State::Open { until: now.plus(span) });
+    }
+
+    /// It would have opened, but nobody else is there: half the weight instead.
+    pub fn spare(&mut self, now: Time) {
+        self.leave_full(now);
+        self.weight = (self.weight / 2.0).max(FLOOR);
+        self.turn(State::Closed);
+    }
+
+    /// An operator's override has ended.
+    pub fn thaw(&mut self, now: Time, half_open: bool) {
+        if half_open {
+            self.become_half_open(now);
+        } else {
+            self.weight = 1.0;
+            self.away_since = None;
+            self.turn(State::Closed);
+        }
+    }
+
+    /// Restores an open breaker after a restart.
+    pub fn restore_open(&mut self, now: Time, until: Time) {
+        self.leave_full(now);
+        self.turn(State::Open { until });
+    }
+
+    /// Ends a cool-down at an operator's word: the next request is the probe.
+    pub fn probe_now(&mut self, now: Time) {
+        if matches!(self.state, State::Open { .. }) {
+            self.become_half_open(now);
+        }
+    }
+
+    fn become_half_open(&mut self, now: Time) {
+        self.leave_full(now);
+        self.last_probe = now;
+        self.turn(State::HalfOpen { taken: false, good: 0 });
+    }
+
+    fn probe_good(&mut self) -> Option<Why> {
+        let State::HalfOpen { taken, good } = &mut self.state else { return None };
+        *taken = false;
+        *good += 1;
+        if *good < self.spec.close_successes {
+            return None;
+        }
+        self.weight = SLOW_START;
+        self.cooldown = self.spec.cooldown;
+        self.turn(State::Closed);
+        Some(Why::ProbesGood)
+    }
+
+    fn grow(&mut self) {
+        if self.weight >= 1.0 {
+            return;
+        }
+        self.good_row += 1;
+        if self.good_row >= GOOD_TO_DOUBLE {
+            self.good_row = 0;
+            self.weight = (self.weight * 2.0).min(1.0);
+            if self.weight >= 1.0 {
+                self.away_since = None;
+            }
+        }
+    }
+
+    fn wants_to_open(&self) -> Option<Why> {
+        if !self.spec.enabled {
+            return None;
+        }
+        if self.bad_run >= self.spec.open_consecutive {
+            return Some(Why::BadRun);
+        }
+        if self.broken_run >= self.spec.open_consecutive {
+            return Some(Why::BrokenRun);
+        }
+        let (calls, bad) = self.window();
+        let share = f64::from(bad) >= self.spec.open_rate * f64::from(calls);
+        (calls >= self.spec.min_samples && share).then_some(Why::BadShare)
+    }
+
+    /// Calls and bad ones in the window that led to the last transition.
+    #[must_use]
+    pub const fn last_window(&self) -> (u32, u32) {
+        self.last_window
+    }
+
+    /// A token came after the mark: the call is counted bad already.
+    pub const fn late_token(&mut self) {
+        self.silent_run = 0;
+    }
+
+    /// Calls and bad ones in the window, as of the last call.
+    fn window(&self) -> (u32, u32) {
+        self.parts.iter().fold((0, 0), |(calls, bad), part| (calls + part.0, bad + part.1))
+    }
+
+    fn count(&mut self, now: Time, calls: u32, bad: u32) {
+        let span = self.spec.window / u32::try_from(PARTS).unwrap_or(1);
+        let mut turns = 0;
+        while now.since(self.part_began) >= span {
+            turns += 1;
+            if turns > PARTS {
+                self.parts = [(0, 0); PARTS];
+                self.part_began = now;
+                break;
+            }
+            self.part_began = self.part_began.plus(span);
+            self.part = (self.part + 1) % PARTS;
+            if let Some(part) = self.parts.get_mut(self.part) {
+                *part = (0, 0);
+            }
+        }
+        if let Some(part) = self.parts.get_mut(self.part) {
+            part.0 += calls;
+            part.1 += bad;
+        }
+    }
+
+    fn leave_full(&mut self, now: Time) {
+        self.away_since.get_or_insert(now);
+    }
+
+    fn turn(&mut self, state: State) {
+        self.last_window = self.window();
+        self.state = state;
+        self.generation = self.generation.wrapping_add(1);
+        self.good_row = 0;
+        self.bad_run = 0;
+        self.broken_run = 0;
+        self.silent_run = 0;
+        self.parts = [(0, 0); PARTS];
+    }
+}

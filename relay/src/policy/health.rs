@@ -1,0 +1,281 @@
+//! One rung's health: hold, breaker, and what its first tokens usually take.
+//!
+//! Two estimates stand side by side. The *rolling* one follows the last minutes
+//! and sets the hedge delay. The *reference* is what the rung's p95 is when it is
+//! well: fed only at full weight, it rises slowly, so that an incident cannot
+//! become the norm while it lasts.
+
+use crate::policy::breaker::{Breaker, Ticket};
+use crate::policy::histogram::Rolling;
+use crate::policy::hold::Hold;
+use crate::policy::ladder::{HedgeSpec, RungSpec};
+use crate::policy::time::Time;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// What a prompt token adds to the time to first token, beyond the first ones.
+const PER_TOKEN: Duration = Duration::from_micros(12);
+/// Prompts up to here take no longer for their size.
+const SMALL_PROMPT: u64 = 550;
+/// Until so many first tokens have been seen there is no reference.
+const ENOUGH: u32 = 30;
+/// The slow mark, and the cap on the hedge delay, as a multiple of the reference.
+const MARK: f64 = 1.25;
+/// A reference is never shorter: below it everything is fast.
+const LEAST_REFERENCE: Duration = Duration::from_millis(500);
+/// A reference rises by so much a minute at the most.
+const RISE: f64 = 1.10;
+/// The soft first clock: so many references, and never less than this.
+const SOFT: f64 = 6.0;
+const SOFT_LEAST: Duration = Duration::from_secs(3);
+/// Estimates are computed anew this often.
+const REFRESH: Duration = Duration::from_secs(1);
+/// So many returning attempts are judged together.
+const RETURNING: usize = 10;
+/// Of which so many must have come after the mark before "slower" is said.
+const RETURNING_SLOW: usize = 3;
+/// A rung that became this much slower is sick unless it has been so for an hour.
+const MUCH_SLOWER: f64 = 2.4;
+const LONG_AWAY: Duration = Duration::from_secs(3600);
+
+/// An operator's override.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Override {
+    /// None.
+    #[default]
+    Auto,
+    /// No new attempt of any kind.
+    ForcedOpen,
+    /// Traffic whatever the breaker says; holds count.
+    ForcedClosed,
+    /// Behind every other usable rung.
+    Demoted,
+}
+
+/// How long prompts of this size take beyond small ones.
+#[must_use]
+pub fn size_term(prompt_tokens: u64) -> Duration {
+    let beyond = u32::try_from(prompt_tokens.saturating_sub(SMALL_PROMPT)).unwrap_or(u32::MAX);
+    PER_TOKEN.saturating_mul(beyond)
+}
+
+/// Everything that is known of one rung.
+#[derive(Debug)]
+pub(crate) struct Health {
+    pub(crate) spec: RungSpec,
+    pub(crate) hold: Hold,
+    pub(crate) breaker: Breaker,
+    pub(crate) forced: Override,
+    /// When an unmatched 403 was last seen with no good since.
+    pub(crate) suspect: bool,
+    shed: Shed,
+    short: Rolling,
+    long: Rolling,
+    steady: Rolling,
+    tokens_seen: u32,
+    estimates: Estimates,
+    /// Since it left full weight: times to first token, and whether after the mark.
+    returning: VecDeque<(Duration, bool)>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Estimates {
+    at: Option<Time>,
+    /// The rolling p95, losers counted at their cut.
+    p95: Option<Duration>,
+    median: Option<Duration>,
+    reference: Option<Duration>,
+    /// The median at full weight.
+    usual: Option<Duration>,
+}
+
+/// Decaying counts for proportional shedding.
+#[derive(Debug, Clone, Copy, Default)]
+struct Shed {
+    calls: f64,
+    good: f64,
+    at: Time,
+}
+
+impl Shed {
+    const DECAY: f64 = 30.0;
+    const MARGIN: f64 = 1.5;
+
+    fn count(&mut self, now: Time, good: bool) {
+        let kept = (-now.since(self.at).as_secs_f64() / Self::DECAY).exp();
+        self.calls = self.calls.mul_add(kept, 1.0);
+        self.good = self.good.mul_add(kept, f64::from(u8::from(good)));
+        self.at = now;
+    }
+
+    fn share(&self, now: Time) -> f64 {
+        let kept = (-now.since(self.at).as_secs_f64() / Self::DECAY).exp();
+        let (calls, good) = (self.calls * kept, self.good * kept);
+        ((calls - Self::MARGIN * good) / (calls + 1.0)).max(0.0)
+    }
+}
+
+impl Health {
+    pub(crate) fn new(spec: RungSpec) -> Self {
+        Self {
+            breaker: Breaker::new(spec.breaker.clone()),
+            spec,
+            hold: Hold::default(),
+            forced: Override::Auto,
+            suspect: false,
+            shed: Shed::default(),
+            short: Rolling::new(6, Duration::from_secs(20)),
+            long: Rolling::new(6, Duration::from_secs(300)),
+            steady: Rolling::new(10, Duration::from_secs(60)),
+            tokens_seen: 0,
+            estimates: Estimates::default(),
+            returning: VecDeque::new(),
+        }
+    }
+
+    /// Whether the p95 of the last minutes is over `limit`.
+    pub(crate) fn p95_is_over(&mut self, now: Time, limit: Duration) -> bool {
+        let recent = self.short.sum(now);
+        recent.tokens() >= ENOUGH && recent.quantile(0.95).is_none_or(|p95| p95 > limit)
+    }
+
+    pub(crate) const fn has_reference(&self) -> bool {
+        self.estimates.reference.is_some()
+    }
+
+    pub(crate) const fn reference(&self) -> Option<Duration> {
+        self.estimates.reference
+    }
+
+    pub(crate) fn shed_share(&self, now: Time) -> f64 {
+        self.shed.share(now)
+    }
+
+    pub(crate) fn count_for_shedding(&mut self, now: Time, good: bool) {
+        self.shed.count(now, good);
+    }
+
+    /// A first token came, `net` of the prompt's size.
+    pub(crate) fn token(&mut self, now: Time, net: Duration, ticket: Ticket, after_mark: bool) {
+        self.short.at(now).token(net);
+        self.long.at(now).token(net);
+        if ticket.full {
+            self.steady.at(now).token(net);
+        }
+        self.tokens_seen = self.tokens_seen.saturating_add(1);
+        if self.breaker.away_since.is_some() && !ticket.full {
+            if self.returning.len() == RETURNING {
+                self.returning.pop_front();
+            }
+            self.returning.push_back((net, after_mark));
+        }
+    }
+
+    /// An attempt was cut without a token after `net`.
+    pub(crate) fn cut(&mut self, now: Time, net: Duration, ticket: Ticket) {
+        self.short.at(now).cut(net);
+        self.long.at(now).cut(net);
+        if ticket.full {
+            self.steady.at(now).cut(net);
+        }
+    }
+
+    /// A hang, an error or a clock: what came before says nothing of being merely slower.
+    pub(crate) fn forget_returning(&mut self) {
+        self.returning.clear();
+    }
+
+    /// Slower is not sick: adopts a new reference if the last returning attempts all
+    /// brought a token, and steadily later than before. Returns the ratio.
+    pub(crate) fn rebase(&mut self, now: Time) -> Option<f64> {
+        let slow = self.returning.iter().filter(|(_, after_mark)| *after_mark).count();
+        if self.returning.len() < RETURNING || slow < RETURNING_SLOW {
+            return None;
+        }
+        let (reference, usual) = (self.estimates.reference?, self.estimates.usual?);
+        let mut times: Vec<Duration> = self.returning.iter().map(|(net, _)| *net).collect();
+        times.sort_unstable();
+        let median = times.get(times.len() / 2)?;
+        let ratio = median.as_secs_f64() / usual.as_secs_f64().max(1e-6);
+        let away = self.breaker.away_since.map_or(Duration::ZERO, |since| now.since(since));
+        if ratio < MARK || (ratio > MUCH_SLOWER && away < LONG_AWAY) {
+            return None;
+        }
+        self.estimates.reference = Some(reference.mul_f64(ratio));
+        self.estimates.usual = Some(usual.mul_f64(ratio));
+        self.returning.clear();
+        Some(ratio)
+    }
+
+    /// Brings the estimates up to date; cheap if they are fresh.
+    pub(crate) fn refresh(&mut self, now: Time) {
+        let since = self.estimates.at.map(|at| now.since(at));
+        if since.is_some_and(|since| since < REFRESH) {
+            return;
+        }
+        let mut recent = self.short.sum(now);
+        if recent.tokens() < ENOUGH {
+            recent = self.long.sum(now);
+        }
+        let enough = recent.tokens() >= ENOUGH;
+        let before = self.estimates;
+        let reference = self.new_reference(now, since.unwrap_or_default());
+        let usual = if self.breaker.is_full() { self.steady.sum(now).quantile(0.5) } else { None };
+        self.estimates = Estimates {
+            at: Some(now),
+            p95: enough.then(|| recent.quantile_as_cut(0.95)).flatten(),
+            median: recent.quantile(0.5),
+            reference,
+            usual: usual.or(before.usual),
+        };
+        if self.breaker.is_full() {
+            self.returning.clear();
+        }
+    }
+
+    fn new_reference(&mut self, now: Time, since: Duration) -> Option<Duration> {
+        let before = self.estimates.reference;
+        if self.tokens_seen < ENOUGH {
+            return before;
+        }
+        let steady = self.steady.sum(now);
+        if steady.tokens() < ENOUGH {
+            return before;
+        }
+        // Beyond what was seen: as long as it may become.
+        let seen = steady.quantile(0.95).unwrap_or(Duration::from_secs(120)).max(LEAST_REFERENCE);
+        Some(match before {
+            Some(before) => seen.min(before.mul_f64(RISE.powf(since.as_secs_f64() / 60.0))),
+            None => seen,
+        })
+    }
+
+    /// The slow mark, net of the prompt's size.
+    pub(crate) fn mark(&self) -> Option<Duration> {
+        self.estimates.reference.map(|reference| reference.mul_f64(MARK))
+    }
+
+    pub(crate) fn soft_clock(&self) -> Option<Duration> {
+        self.estimates.reference.map(|reference| reference.mul_f64(SOFT).max(SOFT_LEAST))
+    }
+
+    pub(crate) const fn median(&self) -> Option<Duration> {
+        self.estimates.median
+    }
+
+    /// The `auto` hedge delay against a rival with this median, net of the prompt's size.
+    pub(crate) fn hedge_delay(&self, spec: &HedgeSpec, rival: Option<Duration>) -> Duration {
+        let (Some(mark), Some(p95)) = (self.mark(), self.estimates.p95) else {
+            return spec.initial;
+        };
+        let delay = p95.min(mark).max(spec.min).min(spec.max.max(spec.min));
+        // Earlier, and the hedge would hide an incident from the breaker.
+        delay.max(mark.saturating_sub(rival.unwrap_or_default()))
+    }
+
+    pub(crate) fn restore_reference(&mut self, reference: Duration, usual: Duration) {
+        self.tokens_seen = ENOUGH;
+        self.estimates.reference = Some(reference);
+        self.estimates.usual = Some(usual);
+    }
+}

@@ -1,0 +1,202 @@
+//! Times to first token, in log buckets over rotating windows.
+//!
+//! Buckets grow by 4 %, from 10 ms to 120 s: within 2 % of the truth, mergeable
+//! by addition, and small. A time that was not reached, because the attempt was
+//! cut first, is kept apart: it says only "longer than this".
+
+use crate::policy::time::Time;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Each bucket's upper end is so many times its lower end.
+const GROWTH: f64 = 1.04;
+/// The first bucket ends here.
+const SMALLEST: f64 = 0.010;
+/// `ln(120 s / 10 ms) / ln(1.04)`, rounded up, and the first one.
+pub const BUCKETS: usize = 241;
+
+/// Counts by bucket: tokens that came, and attempts that were cut before.
+#[derive(Debug, Clone)]
+pub struct Counts {
+    tokens: Box<[u32; BUCKETS]>,
+    cut: Box<[u32; BUCKETS]>,
+    total_tokens: u32,
+    total_cut: u32,
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self {
+            tokens: Box::new([0; BUCKETS]),
+            cut: Box::new([0; BUCKETS]),
+            total_tokens: 0,
+            total_cut: 0,
+        }
+    }
+}
+
+fn bucket(span: Duration) -> usize {
+    let above = (span.as_secs_f64() / SMALLEST).ln() / GROWTH.ln();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to the buckets"
+    )]
+    let index = above.ceil().clamp(0.0, (BUCKETS - 1) as f64) as usize;
+    index
+}
+
+/// The upper end of a bucket.
+fn upper(index: usize) -> Duration {
+    let power = f64::from(u32::try_from(index).unwrap_or(u32::MAX));
+    Duration::from_secs_f64(SMALLEST * GROWTH.powf(power))
+}
+
+/// The middle of a bucket, on the log scale.
+fn value(index: usize) -> Duration {
+    let power = f64::from(u32::try_from(index).unwrap_or(u32::MAX)) - 0.5;
+    Duration::from_secs_f64(SMALLEST * GROWTH.powf(power.max(0.0)))
+}
+
+impl Counts {
+    /// A token that came after `span`.
+    pub fn token(&mut self, span: Duration) {
+        if let Some(count) = self.tokens.get_mut(bucket(span)) {
+            *count = count.saturating_add(1);
+            self.total_tokens = self.total_tokens.saturating_add(1);
+        }
+    }
+
+    /// An attempt that was cut after `span` without a token.
+    pub fn cut(&mut self, span: Duration) {
+        if let Some(count) = self.cut.get_mut(bucket(span)) {
+            *count = count.saturating_add(1);
+            self.total_cut = self.total_cut.saturating_add(1);
+        }
+    }
+
+    /// Tokens seen.
+    #[must_use]
+    pub const fn tokens(&self) -> u32 {
+        self.total_tokens
+    }
+
+    fn clear(&mut self) {
+        if self.total_tokens > 0 || self.total_cut > 0 {
+            *self = Self::default();
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        if other.total_tokens == 0 && other.total_cut == 0 {
+            return;
+        }
+        let pairs = self.tokens.iter_mut().zip(other.tokens.iter());
+        let cuts = self.cut.iter_mut().zip(other.cut.iter());
+        pairs.chain(cuts).for_each(|(mine, theirs)| *mine = mine.saturating_add(*theirs));
+        self.total_tokens = self.total_tokens.saturating_add(other.total_tokens);
+        self.total_cut = self.total_cut.saturating_add(other.total_cut);
+    }
+
+    /// The `q` quantile with cut attempts counted at the time of their cut.
+    ///
+    /// Right for a delay below which nobody is cut; low for anything beyond it.
+    #[must_use]
+    pub fn quantile_as_cut(&self, q: f64) -> Option<Duration> {
+        let all = u64::from(self.total_tokens) + u64::from(self.total_cut);
+        if all == 0 {
+            return None;
+        }
+        let mut below = 0_u64;
+        let counts = self.tokens.iter().zip(self.cut.iter());
+        for (index, (tokens, cut)) in counts.enumerate() {
+            below += u64::from(*tokens) + u64::from(*cut);
+            if below as f64 >= q * all as f64 {
+                // A delay is over when all of the bucket has passed.
+                return Some(upper(index));
+            }
+        }
+        Some(upper(BUCKETS - 1))
+    }
+
+    /// The `q` quantile by Kaplan and Meier: a cut attempt says only "longer".
+    /// `None` where so many were cut that the quantile lies beyond what was seen.
+    #[must_use]
+    pub fn quantile(&self, q: f64) -> Option<Duration> {
+        let mut at_risk = u64::from(self.total_tokens) + u64::from(self.total_cut);
+        let mut surviving = 1.0_f64;
+        let counts = self.tokens.iter().zip(self.cut.iter());
+        for (index, (tokens, cut)) in counts.enumerate() {
+            if at_risk == 0 {
+                break;
+            }
+            if *tokens > 0 {
+                surviving *= 1.0 - f64::from(*tokens) / at_risk as f64;
+                if surviving <= 1.0 - q + 1e-9 {
+                    return Some(value(index));
+                }
+            }
+            at_risk = at_risk.saturating_sub(u64::from(*tokens) + u64::from(*cut));
+        }
+        None
+    }
+}
+
+/// Counts over the last `windows × span`, in rotating windows.
+#[derive(Debug, Clone)]
+pub struct Rolling {
+    span: Duration,
+    /// Those before the current one, the oldest first.
+    windows: VecDeque<Counts>,
+    current: Counts,
+    /// When the current window began.
+    began: Option<Time>,
+}
+
+impl Rolling {
+    /// An empty one.
+    #[must_use]
+    pub fn new(windows: usize, span: Duration) -> Self {
+        let older = vec![Counts::default(); windows.saturating_sub(1)].into();
+        Self { span, windows: older, current: Counts::default(), began: None }
+    }
+
+    /// The window that `now` falls in.
+    pub fn at(&mut self, now: Time) -> &mut Counts {
+        self.rotate(now);
+        &mut self.current
+    }
+
+    /// Everything that is not too old.
+    pub fn sum(&mut self, now: Time) -> Counts {
+        self.rotate(now);
+        let mut sum = self.current.clone();
+        self.windows.iter().for_each(|window| sum.add(window));
+        sum
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.windows.iter_mut().for_each(Counts::clear);
+        self.current.clear();
+    }
+
+    fn rotate(&mut self, now: Time) {
+        let mut began = *self.began.get_or_insert(now);
+        let count = self.windows.len();
+        let mut turns = 0;
+        while now.since(began) >= self.span {
+            turns += 1;
+            if turns > count + 1 {
+                // Everything is too old: no need to turn a whole day's worth of windows.
+                self.clear();
+                began = now;
+                break;
+            }
+            began = began.plus(self.span);
+            self.windows.push_back(std::mem::take(&mut self.current));
+            self.windows.pop_front();
+        }
+        self.began = Some(began);
+    }
+}

@@ -1,0 +1,84 @@
+//! A losing probe, running on unseen.
+//!
+//! A half-open breaker must learn from its probe also when another attempt was
+//! faster, or it would never close under hedging. So the loser keeps its slot
+//! until its first token, its end or its hard clock, while its request goes on
+//! without it.
+
+use crate::policy::board::{Board, Report};
+use crate::policy::breaker::Ticket;
+use crate::policy::input::Ending;
+use crate::policy::ladder::RungIndex;
+use crate::policy::outcome::judge;
+use crate::policy::time::Time;
+use shared::AttemptOutcome;
+
+/// One losing probe.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Probe {
+    pub(crate) rung: RungIndex,
+    pub(crate) ticket: Ticket,
+    pub(crate) dialled: Time,
+    pub(crate) prompt_tokens: u64,
+    /// When it is slow, if it has not been called so.
+    pub(crate) mark: Option<Time>,
+    pub(crate) slow: bool,
+    /// When it is cut.
+    pub(crate) hard: Time,
+}
+
+impl Probe {
+    /// When it wants [`Probe::wake`] at the latest.
+    #[must_use]
+    pub fn next_deadline(&self) -> Time {
+        self.mark.filter(|_| !self.slow).map_or(self.hard, |mark| mark.min(self.hard))
+    }
+
+    /// Its first token came: it is done.
+    pub fn token(&mut self, now: Time, board: &mut Board) {
+        if self.mark.is_some_and(|mark| mark <= now) {
+            self.say_slow(now, board);
+        }
+        let what = (self.slow, self.prompt_tokens);
+        board.token(self.rung, now, self.dialled, self.ticket, what);
+        self.end(now, AttemptOutcome::Cancelled, true, board);
+    }
+
+    /// Its call is over without a token: it is done.
+    pub fn ended(&mut self, now: Time, ending: &Ending, board: &mut Board) {
+        self.end(now, judge(ending, false), false, board);
+    }
+
+    /// A deadline may have passed; returns whether it is done and must be cut.
+    pub fn wake(&mut self, now: Time, board: &mut Board) -> bool {
+        if self.mark.is_some_and(|mark| mark <= now) {
+            self.say_slow(now, board);
+        }
+        if self.hard > now {
+            return false;
+        }
+        self.end(now, AttemptOutcome::TtftTimeout, false, board);
+        true
+    }
+
+    fn say_slow(&mut self, now: Time, board: &mut Board) {
+        if !self.slow {
+            self.slow = true;
+            board.slow(self.rung, now, self.ticket);
+        }
+    }
+
+    fn end(&self, now: Time, outcome: AttemptOutcome, had_token: bool, board: &mut Board) {
+        let report = Report {
+            ticket: self.ticket,
+            outcome,
+            cause: None,
+            had_token,
+            slow: self.slow,
+            dialled: self.dialled,
+            retry_after: None,
+            prompt_tokens: self.prompt_tokens,
+        };
+        board.ended(self.rung, now, &report);
+    }
+}

@@ -1,0 +1,384 @@
+//! Opening, cooling down, probing, closing, and what must not do any of it.
+
+use super::scenario::*;
+use crate::policy::breaker::State;
+use crate::policy::{
+    Action, Board, Ending, Input, LadderIndex, LadderSpec, Need, Override, RungIndex, RungSpec,
+    Walk, Why,
+};
+use shared::{AttemptKind as K, AttemptOutcome as O, Cause, PassedOver, TokenVerdict};
+use std::sync::Arc;
+use std::time::Duration;
+
+const FIRST: RungIndex = RungIndex(0);
+const SECOND: RungIndex = RungIndex(1);
+
+/// Many walks on one board.
+struct House {
+    board: Board,
+    ladder: Arc<LadderSpec>,
+    now: crate::policy::Time,
+    seed: u64,
+}
+
+impl House {
+    fn new(count: usize) -> Self {
+        Self::of(LadderSpec { retries: Some(0), ..ladder(count) }, rungs(count))
+    }
+
+    fn of(ladder: LadderSpec, rungs: Vec<RungSpec>) -> Self {
+        let ladder = Arc::new(ladder);
+        let board = Board::new(rungs, vec![Arc::clone(&ladder)], fastrand::Rng::with_seed(5));
+        Self { board, ladder, now: crate::policy::Time::from_millis(1_000_000), seed: 0 }
+    }
+
+    /// A walk that has dialled its first rung.
+    fn walk(&mut self) -> (Walk, Vec<Action>) {
+        self.seed += 1;
+        let rng = fastrand::Rng::with_seed(self.seed);
+        let mut walk =
+            Walk::new(self.now, LadderIndex(0), Arc::clone(&self.ladder), streaming(), rng);
+        let actions = self.give(&mut walk, Input::Start);
+        (walk, actions)
+    }
+
+    fn give(&mut self, walk: &mut Walk, input: Input) -> Vec<Action> {
+        let mut actions = Vec::new();
+        walk.handle(self.now, input, &mut self.board, &mut actions);
+        actions
+    }
+
+    fn after(&mut self, span: Duration) -> &mut Self {
+        self.now = self.now.plus(span);
+        self
+    }
+
+    /// A request whose first attempt ends so, and whose second one, if any, answers.
+    fn request(&mut self, ending: &Ending) -> Vec<(u32, usize, K)> {
+        let (mut walk, actions) = self.walk();
+        let mut seen = dials(&actions);
+        seen.extend(dials(&self.give(&mut walk, Input::Ended(A, ending.clone()))));
+        if !walk.is_over() {
+            self.give(&mut walk, Input::Token { attempt: B, refusal: false });
+            self.give(&mut walk, Input::Ended(B, Ending::Proper(WHOLE)));
+        }
+        seen
+    }
+
+    /// A request that its first rung answers after `span`.
+    fn good(&mut self, span: Duration) -> Vec<(u32, usize, K)> {
+        let (mut walk, actions) = self.walk();
+        self.after(span);
+        self.give(&mut walk, Input::Token { attempt: A, refusal: false });
+        self.give(&mut walk, Input::Ended(A, Ending::Proper(WHOLE)));
+        dials(&actions)
+    }
+
+    /// Enough good requests for a reference of about `span`.
+    fn learn(&mut self, span: Duration) {
+        for _ in 0..60 {
+            self.good(span);
+            self.after(Duration::from_secs(1));
+        }
+    }
+
+    fn state(&self, rung: RungIndex) -> State {
+        self.board.breaker(rung).unwrap().state()
+    }
+
+    fn whys(&mut self) -> Vec<Why> {
+        self.board.take_transitions().into_iter().map(|transition| transition.why).collect()
+    }
+
+    /// Opens the first rung's breaker; returns when it cools down.
+    fn open(&mut self) -> crate::policy::Time {
+        for _ in 0..5 {
+            self.request(&by_status(500));
+        }
+        match self.state(FIRST) {
+            State::Open { until } => until,
+            other => panic!("not open: {other:?}"),
+        }
+    }
+}
+
+fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}
+
+#[test]
+fn five_bad_in_a_row_open_and_a_good_one_between_does_not() {
+    let mut house = House::new(2);
+    for _ in 0..4 {
+        house.request(&by_status(500));
+    }
+    house.good(Duration::from_millis(400));
+    for _ in 0..4 {
+        house.request(&by_status(500));
+    }
+    assert_eq!(house.state(FIRST), State::Closed);
+    house.request(&cut());
+    assert_eq!(house.whys(), [Why::BadRun]);
+    assert_eq!(dials(&house.walk().1), [(1, 1, K::First)], "its traffic goes to the next");
+}
+
+#[test]
+fn half_of_ten_calls_in_the_window_open() {
+    let mut house = House::new(2);
+    for round in 0..10 {
+        assert_eq!(house.state(FIRST), State::Closed, "round {round}");
+        if round % 2 == 0 {
+            house.request(&by_status(500))
+        } else {
+            house.good(secs(0))
+        };
+    }
+    assert_eq!(house.state(FIRST), State::Closed, "the last one was good");
+    house.request(&by_status(500));
+    assert_eq!(house.whys(), [Why::BadShare]);
+    // The same, spread over more than the window, is no reason.
+    let mut house = House::new(2);
+    for round in 0..30 {
+        if round % 2 == 0 {
+            house.request(&by_status(500))
+        } else {
+            house.good(secs(0))
+        };
+        house.after(secs(5));
+    }
+    assert_eq!(house.whys(), []);
+}
+
+#[test]
+fn what_is_nobodys_fault_or_the_clients_opens_nothing() {
+    let mut house = House::new(2);
+    for status in [400, 413, 422] {
+        for _ in 0..20 {
+            house.request(&by_status(status));
+        }
+    }
+    for _ in 0..20 {
+        let (mut walk, _) = house.walk();
+        house.give(&mut walk, Input::Stop(Cause::ClientGone));
+    }
+    assert_eq!((house.state(FIRST), house.whys()), (State::Closed, Vec::new()));
+}
+
+#[test]
+fn the_slow_mark_speaks_while_the_call_runs() {
+    let mut house = House::new(2);
+    house.learn(Duration::from_millis(800));
+    let reference = house.board.reference(FIRST).unwrap();
+    assert!((0.75..0.85).contains(&reference.as_secs_f64()), "{reference:?}");
+    let mut walks = Vec::new();
+    for _ in 0..5 {
+        let (mut walk, _) = house.walk();
+        let mark = walk.next_deadline(&house.board).unwrap();
+        assert!((0.93..1.07).contains(&mark.since(house.now).as_secs_f64()));
+        house.now = mark;
+        assert_eq!(house.give(&mut walk, Input::Wake), [], "nothing is cut");
+        walks.push(walk);
+    }
+    assert_eq!(house.whys(), [Why::BadRun], "five silent calls, none of which has ended");
+    let ended = house.give(&mut walks[0], Input::Token { attempt: A, refusal: false });
+    assert!(is_committed(&ended), "a late token is an answer all the same");
+    let done = house.give(&mut walks[0], Input::Ended(A, Ending::Proper(WHOLE)));
+    let slow = |action: &Action| {
+        matches!(action, Action::AttemptEnded { verdict: Some(TokenVerdict::Slow), .. })
+    };
+    assert!(done.iter().any(slow), "{done:?}");
+}
+
+#[test]
+fn until_there_is_a_reference_nothing_is_slow_but_twenty_silent_ones_open() {
+    let mut house = House::of(
+        LadderSpec { ttft: Some(secs(3)), retries: Some(0), ..ladder(2) },
+        vec![
+            RungSpec {
+                breaker: crate::policy::BreakerSpec {
+                    open_consecutive: 1000,
+                    open_rate: 2.0,
+                    ..Default::default()
+                },
+                ..RungSpec::default()
+            };
+            2
+        ],
+    );
+    for round in 0..20 {
+        assert_eq!(house.state(FIRST), State::Closed, "round {round}");
+        let (mut walk, _) = house.walk();
+        house.after(secs(3));
+        house.give(&mut walk, Input::Wake);
+        house.give(&mut walk, Input::Token { attempt: B, refusal: false });
+    }
+    assert_eq!(house.whys(), [Why::NeverAToken]);
+}
+
+#[test]
+fn cool_downs_double_with_failed_probes_and_start_anew_after_closing() {
+    let mut house = House::new(2);
+    let mut until = house.open();
+    for (least, most) in [(3.5, 6.5), (7.0, 13.0), (14.0, 26.0), (14.0, 26.0)] {
+        let span = until.since(house.now).as_secs_f64();
+        assert!((least..=most).contains(&span), "{span}");
+        house.now = until;
+        assert_eq!(house.request(&by_status(500)), [(1, 0, K::First), (2, 1, K::Failover)]);
+        let State::Open { until: next } = house.state(FIRST) else { panic!("a bad probe reopens") };
+        until = next;
+    }
+    house.now = until;
+    house.good(secs(0));
+    house.good(secs(0));
+    assert_eq!(house.state(FIRST), State::Closed, "two good probes close");
+    assert!(house.board.breaker(FIRST).unwrap().weight() < 0.2, "slow start");
+    house.whys();
+    for _ in 0..200 {
+        house.good(secs(0));
+    }
+    assert_eq!(house.board.breaker(FIRST).unwrap().weight(), 1.0);
+    let until = house.open();
+    assert!(until.since(house.now) <= Duration::from_millis(6_500));
+}
+
+#[test]
+fn one_probe_at_a_time_and_its_slot_always_comes_back() {
+    let endings = [
+        Input::Ended(A, by_status(400)),
+        Input::Ended(A, by_status(429)),
+        Input::Stop(Cause::ClientGone),
+        Input::Stop(Cause::RelayFault),
+    ];
+    for ending in endings {
+        let mut house = House::new(2);
+        house.now = house.open();
+        let (mut probe, actions) = house.walk();
+        assert!(matches!(actions.first(), Some(Action::Dial { probe: true, .. })), "{actions:?}");
+        let (other, actions) = house.walk();
+        assert_eq!(dials(&actions), [(1, 1, K::First)], "the slot is taken");
+        assert_eq!(other.passed_over(), [(FIRST, PassedOver::NoSlot)]);
+        house.give(&mut probe, ending.clone());
+        let half_open = State::HalfOpen { taken: false, good: 0 };
+        assert_eq!(house.state(FIRST), half_open, "{ending:?}");
+    }
+}
+
+#[test]
+fn a_late_report_from_before_a_transition_is_ignored() {
+    let mut house = House::new(2);
+    let (mut early, _) = house.walk();
+    house.now = house.open();
+    let (mut probe, _) = house.walk();
+    house.give(&mut early, Input::Ended(A, by_status(500)));
+    assert_eq!(house.state(FIRST), State::HalfOpen { taken: true, good: 0 });
+    house.give(&mut probe, Input::Token { attempt: A, refusal: false });
+    assert_eq!(house.state(FIRST), State::HalfOpen { taken: false, good: 1 });
+}
+
+#[test]
+fn the_last_rung_is_never_opened_but_for_a_refused_account() {
+    let mut house = House::new(1);
+    for _ in 0..30 {
+        house.request(&by_status(500));
+    }
+    assert_eq!(house.state(FIRST), State::Closed);
+    assert!(house.whys().iter().all(|why| *why == Why::Spared));
+    let weight = house.board.breaker(FIRST).unwrap().weight();
+    assert!((0.05..0.5).contains(&weight), "{weight}");
+    house.request(&by_status(401));
+    let State::Open { until } = house.state(FIRST) else { panic!("auth opens regardless") };
+    assert_eq!(until.since(house.now), secs(300));
+}
+
+#[test]
+fn broken_streams_open_and_then_a_probe_counts_at_its_end() {
+    let mut house = House::new(2);
+    let broken = |house: &mut House| {
+        let (mut walk, _) = house.walk();
+        house.give(&mut walk, Input::Token { attempt: A, refusal: false });
+        house.give(&mut walk, Input::Ended(A, cut()));
+    };
+    for _ in 0..5 {
+        broken(&mut house);
+    }
+    assert_eq!(house.whys(), [Why::BrokenRun]);
+    let State::Open { until } = house.state(FIRST) else { panic!("open") };
+    house.now = until;
+    let (mut probe, _) = house.walk();
+    house.give(&mut probe, Input::Token { attempt: A, refusal: false });
+    assert_eq!(house.state(FIRST), State::HalfOpen { taken: true, good: 0 }, "not yet");
+    house.give(&mut probe, Input::Ended(A, Ending::Proper(WHOLE)));
+    assert_eq!(house.state(FIRST), State::HalfOpen { taken: false, good: 1 });
+    broken(&mut house);
+    assert!(matches!(house.state(FIRST), State::Open { .. }), "the first bad one reopens");
+}
+
+#[test]
+fn with_everything_open_one_last_resort_is_made() {
+    let mut house = House::new(2);
+    house.board.force(SECOND, house.now, Override::ForcedOpen);
+    house.request(&by_status(401));
+    let (mut walk, actions) = house.walk();
+    assert_eq!(dials(&actions), [(1, 0, K::LastResort)]);
+    let told = failure(&house.give(&mut walk, Input::Ended(A, by_status(500))));
+    assert_eq!(told.status, 503, "no retry, and open counts as unavailable");
+    // A good one moves the open breaker to half-open.
+    let (mut walk, _) = house.walk();
+    house.give(&mut walk, Input::Token { attempt: A, refusal: false });
+    assert_eq!(house.state(FIRST), State::HalfOpen { taken: false, good: 0 });
+}
+
+#[test]
+fn overrides_rule_and_freeze() {
+    let mut house = House::new(2);
+    house.board.force(FIRST, house.now, Override::ForcedOpen);
+    assert_eq!(house.good(secs(0)), [(1, 1, K::First)]);
+    house.board.force(FIRST, house.now, Override::Auto);
+    assert_eq!(house.state(FIRST), State::HalfOpen { taken: false, good: 0 });
+    house.board.force(FIRST, house.now, Override::ForcedClosed);
+    for _ in 0..20 {
+        assert_eq!(house.request(&by_status(500)).first(), Some(&(1, 0, K::First)));
+    }
+    house.board.force(FIRST, house.now, Override::Auto);
+    assert_eq!(house.state(FIRST), State::Closed);
+    house.board.force(FIRST, house.now, Override::Demoted);
+    assert_eq!(house.good(secs(0)), [(1, 1, K::First)], "behind the other");
+}
+
+#[test]
+fn a_rung_that_became_slower_for_good_gets_a_new_reference() {
+    let mut house = House::new(2);
+    house.learn(Duration::from_millis(1000));
+    // Twice as slow, steadily: it opens, and is judged by its probes.
+    let mut rebased = false;
+    for _ in 0..600 {
+        let (mut walk, actions) = house.walk();
+        let on_first = dials(&actions).first().is_some_and(|dial| dial.1 == 0);
+        let span = if on_first { 2_000 } else { 500 };
+        let due = house.now.plus(Duration::from_millis(span));
+        while let Some(at) = walk.next_deadline(&house.board).filter(|at| *at < due) {
+            house.now = at.max(house.now);
+            house.give(&mut walk, Input::Wake);
+        }
+        house.now = due;
+        house.give(&mut walk, Input::Token { attempt: A, refusal: false });
+        house.give(&mut walk, Input::Ended(A, Ending::Proper(WHOLE)));
+        rebased |= house.whys().contains(&Why::Rebased);
+        if rebased && house.board.is_full(FIRST) {
+            return;
+        }
+    }
+    panic!("never back: rebased {rebased}, {:?}", house.state(FIRST));
+}
+
+#[test]
+fn an_errors_outcome_decides_what_a_held_rung_says() {
+    // A 503 that names its time is a hold, not bad.
+    let mut house = House::of(LadderSpec { retries: Some(0), ..ladder(2) }, rungs(2));
+    for _ in 0..10 {
+        house.request(&refused(503, 1));
+        house.after(secs(2));
+    }
+    assert_eq!((house.state(FIRST), house.whys()), (State::Closed, Vec::new()));
+    let _ = (O::Overloaded, Need::default());
+}
