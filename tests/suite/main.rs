@@ -19,5 +19,6 @@ mod harness;
 mod journal;
 mod mended;
 mod outcomes;
+mod rescue;
 mod tidy;
 mod upstream;

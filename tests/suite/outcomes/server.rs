@@ -66,7 +66,8 @@ async fn connect_is_a_refused_port_an_unknown_name_or_no_tls() {
         ("no TLS", no_tls),
     ] {
         let b = Provider::always(Reply::text("from B")).await;
-        let relay = Relay::start(&Setup::default().and_rung(&url).and_rung(&b.base_url())).await;
+        let setup = Setup::default().and_rung(&url).and_rung(&b.base_url());
+        let relay = Relay::start(&setup.ladder("hedge = { enabled = false }")).await;
         let answer = relay.ask().await;
         answer.assert_good("from B");
         let detail = relay.journaled(&answer.id()).await;
