@@ -125,7 +125,9 @@ fn explain(ready: &Ready, providers: &[Simulated], folder: &std::path::Path) {
          -d '{{\"model\":\"chat\",\"stream\":true,\"messages\":[{{\"role\":\"user\",\"content\":\"Why climb?\"}}]}}'"
     ));
     if let Some(Simulated { name, url, pid, .. }) = providers.first() {
-        say(format_args!("\nMake {name} hang and ask again (a hedge to the next rung answers after 2 s):"));
+        say(format_args!(
+            "\nMake {name} hang and ask again (a hedge to the next rung answers after 2 s):"
+        ));
         say(format_args!(
             "  curl -X PUT {url}/mock/fault -H 'Content-Type: application/json' -d '{{\"fault\":\"hang\"}}'"
         ));

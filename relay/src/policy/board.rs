@@ -19,6 +19,9 @@ use std::time::Duration;
 /// A refused account is not called for so long.
 const HARD_DOWN: Duration = Duration::from_secs(300);
 
+/// A race that was lost sooner says nothing about whether a token ever comes.
+const A_CHANCE: Duration = Duration::from_secs(2);
+
 /// The health of every rung and the budgets of every ladder.
 #[derive(Debug)]
 pub struct Board {
@@ -283,7 +286,8 @@ impl Board {
             health.count_for_shedding(now, true);
             health.breaker.good(now, ticket)
         };
-        let rebased = health.rebase(now).is_some();
+        let is_open = matches!(health.breaker.state(), State::Open { .. });
+        let rebased = !is_open && health.rebase(now).is_some();
         if let Some(why) = change {
             self.note(rung, now, from, why);
         }
@@ -327,7 +331,9 @@ impl Board {
         if bad_before && !slow {
             self.bad_token(rung, now, ticket);
         }
-        if !had_token && (bad_before || lost) {
+        // A loser that was cut at once was given no chance to bring a token.
+        let had_a_chance = lost && now.since(dialled) >= A_CHANCE;
+        if !had_token && (bad_before || had_a_chance) {
             self.silent(rung, now, ticket);
         }
         if had_token {

@@ -76,6 +76,8 @@ pub(crate) struct Health {
     estimates: Estimates,
     /// Since it left full weight: times to first token, and whether after the mark.
     returning: VecDeque<(Duration, bool)>,
+    /// The usual median when it left full weight.
+    anchor: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -130,6 +132,7 @@ impl Health {
             tokens_seen: 0,
             estimates: Estimates::default(),
             returning: VecDeque::new(),
+            anchor: None,
         }
     }
 
@@ -173,6 +176,10 @@ impl Health {
 
     /// An attempt was cut without a token after `net`.
     pub(crate) fn cut(&mut self, now: Time, net: Duration, ticket: Ticket) {
+        if !ticket.full && self.mark().is_some_and(|mark| net >= mark) {
+            // It might have hung: that is no sign of being merely slower.
+            self.returning.clear();
+        }
         self.short.at(now).cut(net);
         self.long.at(now).cut(net);
         if ticket.full {
@@ -197,13 +204,18 @@ impl Health {
         times.sort_unstable();
         let median = times.get(times.len() / 2)?;
         let ratio = median.as_secs_f64() / usual.as_secs_f64().max(1e-6);
+        // Several small steps must not add up to what one may not be.
+        let anchor = *self.anchor.get_or_insert(usual);
+        let in_all = median.as_secs_f64() / anchor.as_secs_f64().max(1e-6);
         let away = self.breaker.away_since.map_or(Duration::ZERO, |since| now.since(since));
-        if ratio < MARK || (ratio > MUCH_SLOWER && away < LONG_AWAY) {
+        if ratio < MARK || (ratio.max(in_all) > MUCH_SLOWER && away < LONG_AWAY) {
             return None;
         }
         self.estimates.reference = Some(reference.mul_f64(ratio));
         self.estimates.usual = Some(usual.mul_f64(ratio));
         self.returning.clear();
+        // What it took before would pull the new reference down again at once.
+        self.steady.clear();
         Some(ratio)
     }
 
@@ -230,6 +242,7 @@ impl Health {
         };
         if self.breaker.is_full() {
             self.returning.clear();
+            self.anchor = None;
         }
     }
 
@@ -242,8 +255,9 @@ impl Health {
         if steady.tokens() < ENOUGH {
             return before;
         }
-        // Beyond what was seen: as long as it may become.
-        let seen = steady.quantile(0.95).unwrap_or(Duration::from_secs(120)).max(LEAST_REFERENCE);
+        // So many were cut that the quantile lies beyond what was seen: nothing new is known.
+        let Some(seen) = steady.quantile(0.95) else { return before };
+        let seen = seen.max(LEAST_REFERENCE);
         Some(match before {
             Some(before) => seen.min(before.mul_f64(RISE.powf(since.as_secs_f64() / 60.0))),
             None => seen,

@@ -221,9 +221,10 @@ impl Walk {
         let attempt = AttemptId(number);
         // Once a rung has refused the relay's own fields it is not sent them again.
         let plain = plain || self.attempts.iter().any(|other| other.rung == rung && other.plain);
-        // A rung that was held when the walk was planned may be called after all.
-        let was_held = (rung, PassedOver::Hold);
-        self.plan.passed_over.retain(|passed| *passed != was_held);
+        // A rung that was passed over when the walk was planned may be called after all.
+        if kind != AttemptKind::LastResort {
+            self.plan.passed_over.retain(|(other, _)| *other != rung);
+        }
         let ticket = board.dial(rung, now);
         self.attempts.push(Attempt::new(attempt, rung, kind, ticket, now, plain));
         let (once, probe) = (self.has_side_effects(), ticket.probe);

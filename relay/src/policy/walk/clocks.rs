@@ -94,8 +94,8 @@ impl Walk {
             Expired::Mark => return self.say_slow_if_due(now, id, board),
             Expired::Soft => return self.soft(now, id, board, out),
             Expired::FirstToken { explicit: false, .. } if !self.somebody_else(now, id, board) => {
-                // Somebody whose hold ends may be called later.
-                let until = self.next_hold_end(now, board).unwrap_or(NEVER);
+                // Somebody whose hold or cool-down ends may be called later.
+                let until = self.next_usable(now, board).unwrap_or(NEVER);
                 if let Some(attempt) = self.live(id) {
                     attempt.ttft_waived = Some(until);
                 }

@@ -20,6 +20,8 @@ const BACK_OFF: Duration = Duration::from_millis(250);
 const LONGEST_BACK_OFF: Duration = Duration::from_millis(1500);
 /// A wait must leave this much of the third clock for the answer itself.
 const ROOM_FOR_AN_ANSWER: Duration = Duration::from_secs(5);
+/// A taken probe slot is looked at again after this.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// So many empty answers are believed.
 const EMPTIES_BELIEVED: usize = 2;
 
@@ -161,14 +163,16 @@ impl Walk {
         self.reserve(board).find(|&rung| board.usable(rung, now).is_ok())
     }
 
-    /// Rungs that have not been called and could be, some of them after a hold; in the
-    /// plan's order. One that was held when the walk was planned may be free by now.
+    /// Rungs that have not been called and could be, some of them after a hold or a
+    /// cool-down; in the plan's order. One that was held when the walk was planned may be free by now.
     pub(super) fn reserve<'a>(&'a self, board: &'a Board) -> impl Iterator<Item = RungIndex> + 'a {
-        let held = self.plan.passed_over.iter();
-        let held = held.filter(|(_, reason)| *reason == PassedOver::Hold).map(|(rung, _)| *rung);
+        let for_now =
+            |reason| matches!(reason, PassedOver::Hold | PassedOver::Open | PassedOver::NoSlot);
+        let passed = self.plan.passed_over.iter().filter(move |(_, reason)| for_now(*reason));
+        let passed = passed.map(|(rung, _)| *rung);
         let planned = self.plan.candidates.iter().copied();
         planned
-            .chain(held.filter(|rung| !self.plan.candidates.contains(rung)))
+            .chain(passed.filter(|rung| !self.plan.candidates.contains(rung)))
             .filter(|&rung| self.calls_of(rung) == 0)
             .filter(|&rung| self.has_room(rung, board))
     }
@@ -182,8 +186,13 @@ impl Walk {
             .all(|attempt| context(rung) > context(attempt.rung))
     }
 
-    pub(super) fn next_hold_end(&self, now: Time, board: &Board) -> Option<Time> {
-        self.reserve(board).filter_map(|rung| board.held_until(rung, now)).min()
+    /// When somebody may be usable again: a hold ends, or a breaker has cooled down.
+    pub(super) fn next_usable(&self, now: Time, board: &Board) -> Option<Time> {
+        // A half-open rung whose slot is taken may have it free at any time: look again soon.
+        let soon = now.plus(LOOK_AGAIN);
+        let held = |rung| board.held_until(rung, now);
+        let reopens = |rung| board.reopens(rung).map(|at| at.max(soon));
+        self.reserve(board).filter_map(|rung| held(rung).or_else(|| reopens(rung))).min()
     }
 
     /// Waits for a hold if nobody else is usable and it ends soon; else the walk is over.
