@@ -1,0 +1,166 @@
+//! The seam to the policy core: the only file that knows its words.
+
+use crate::chance::About;
+use crate::incident::Fault;
+use crate::policies::Policy;
+use crate::world::{RUNGS, World};
+use relay::policy::probe::Probe;
+use relay::policy::{
+    Action, Answer, AttemptId, Board, BreakerSpec, Ending, HedgeDelay, HedgeSpec, Input,
+    LadderIndex, LadderSpec, Need, NoHead, RungIndex, RungSpec, Time, Walk,
+};
+use shared::{AttemptKind, AttemptOutcome};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The time that the simulation starts at, so that nothing happens at zero.
+const START: f64 = 1000.0;
+const OLD_CLOCK: Duration = Duration::from_secs(15);
+const WHOLE: Answer = Answer { content: true, refused: false, length: false };
+
+/// Seconds of the simulation in the core's time.
+pub(crate) fn time(seconds: f64) -> Time {
+    Time::default().plus(Duration::from_secs_f64((seconds + START).max(0.0)))
+}
+
+/// And back.
+pub(crate) fn seconds(time: Time) -> f64 {
+    time.since(Time::default()).as_secs_f64() - START
+}
+
+/// The ladder of `policy` over these rungs.
+pub(crate) fn ladder(policy: Policy, rungs: &[usize]) -> Arc<LadderSpec> {
+    let hedge = match policy {
+        Policy::Ours | Policy::HedgeOnly => HedgeSpec::default(),
+        Policy::FixedHedge => {
+            HedgeSpec { delay: HedgeDelay::Fixed(Duration::from_secs(2)), ..HedgeSpec::default() }
+        }
+        Policy::Timeout | Policy::CoolDown | Policy::BreakerOnly => {
+            HedgeSpec { enabled: false, ..HedgeSpec::default() }
+        }
+    };
+    Arc::new(LadderSpec {
+        rungs: rungs.iter().copied().map(RungIndex).collect(),
+        ttft: (policy != Policy::Ours).then_some(OLD_CLOCK),
+        // A chain of one-rung ladders goes on at once.
+        fail_fast: matches!(policy, Policy::Timeout | Policy::CoolDown),
+        hedge,
+        ..LadderSpec::default()
+    })
+}
+
+/// The shared state of one run.
+pub(crate) fn board(world: &World, policy: Policy, ladder: &Arc<LadderSpec>) -> Board {
+    let enabled = matches!(policy, Policy::Ours | Policy::BreakerOnly);
+    let rung = |index| RungSpec {
+        domains: vec![index],
+        breaker: BreakerSpec { enabled, ..BreakerSpec::default() },
+        ..RungSpec::default()
+    };
+    let rungs = (0..).take(RUNGS).map(rung).collect();
+    let rng = fastrand::Rng::with_seed(world.seed_for(About::Board, 0));
+    Board::new(rungs, vec![Arc::clone(ladder)], rng)
+}
+
+/// One request's walk.
+pub(crate) fn walk(now: Time, world: &World, request: usize, ladder: &Arc<LadderSpec>) -> Walk {
+    let prompt = world.requests.get(request).map_or(0, |request| request.prompt);
+    let need = Need { stream: true, prompt_tokens: u64::from(prompt), ..Need::default() };
+    let rng = fastrand::Rng::with_seed(world.seed_for(About::Walk, request as u64));
+    Walk::new(now, LadderIndex(0), Arc::clone(ladder), need, rng)
+}
+
+/// A first token, as the core is told.
+pub(crate) const fn token(attempt: AttemptId) -> Input {
+    Input::Token { attempt, refusal: false }
+}
+
+/// A proper end.
+pub(crate) const fn proper() -> Ending {
+    Ending::Proper(WHOLE)
+}
+
+/// An explicit failure.
+pub(crate) const fn fault(how: Fault) -> Ending {
+    match how {
+        Fault::Server => status(500),
+        Fault::TooMany => status(429),
+        Fault::Refused => Ending::NoHead(NoHead::NotConnected),
+        Fault::ErrorEvent => Ending::ErrorEvent { signature: None, retry_after: None },
+    }
+}
+
+const fn status(status: u16) -> Ending {
+    Ending::Status { status, signature: None, retry_after: None, names_added_field: false }
+}
+
+/// What the core wants, as far as the simulation cares.
+#[derive(Debug)]
+pub(crate) enum Step {
+    Dial {
+        attempt: AttemptId,
+        rung: usize,
+        hedge: bool,
+    },
+    Commit,
+    /// An attempt ended; whether that is its rung's fault.
+    Ended {
+        attempt: AttemptId,
+        fault: bool,
+        /// Cut after its first token.
+        died: bool,
+    },
+    Detached(AttemptId, Probe),
+    Other,
+}
+
+pub(crate) fn step(action: Action) -> Step {
+    match action {
+        Action::Dial { attempt, rung, kind, .. } => {
+            Step::Dial { attempt, rung: rung.0, hedge: kind == AttemptKind::Hedge }
+        }
+        Action::Commit(_) => Step::Commit,
+        Action::AttemptEnded { attempt, outcome, .. } => Step::Ended {
+            attempt,
+            fault: !matches!(outcome, AttemptOutcome::Ok | AttemptOutcome::Cancelled),
+            died: outcome == AttemptOutcome::Stall,
+        },
+        Action::Detach { attempt, probe } => Step::Detached(attempt, probe),
+        Action::SendHead | Action::Complete { .. } | Action::Fail(_) | Action::Abandon { .. } => {
+            Step::Other
+        }
+    }
+}
+
+/// A breaker's change.
+#[derive(Debug, Clone)]
+pub(crate) struct Change {
+    pub(crate) rung: usize,
+    pub(crate) at: f64,
+    pub(crate) from: &'static str,
+    pub(crate) to: &'static str,
+    pub(crate) why: &'static str,
+    pub(crate) weight: f64,
+    /// The rung's reference afterwards.
+    pub(crate) reference: f64,
+}
+
+/// What the core takes for the p95 of a rung that is well.
+pub(crate) fn reference(board: &Board, rung: usize) -> f64 {
+    board.reference(RungIndex(rung)).map_or(f64::NAN, |span| span.as_secs_f64())
+}
+
+pub(crate) fn changes(board: &mut Board) -> Vec<Change> {
+    let told = board.take_transitions();
+    told.into_iter()
+        .map(|change| Change {
+            rung: change.rung.0,
+            at: seconds(change.at),
+            from: change.from,
+            to: change.to,
+            why: change.why.as_str(),
+            weight: change.weight,
+            reference: reference(board, change.rung.0),
+        })
+        .collect()
+}
