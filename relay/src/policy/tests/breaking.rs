@@ -384,3 +384,35 @@ fn an_errors_outcome_decides_what_a_held_rung_says() {
     assert_eq!((house.state(FIRST), house.whys()), (State::Closed, Vec::new()));
     let _ = (O::Overloaded, Need::default());
 }
+
+#[test]
+fn a_race_lost_at_once_is_no_sign_of_silence_and_one_lost_late_is() {
+    for (span, whys) in [(secs(1), vec![]), (secs(3), vec![Why::NeverAToken])] {
+        let breaker = crate::policy::BreakerSpec {
+            open_consecutive: 1000,
+            open_rate: 2.0,
+            ..Default::default()
+        };
+        let racing = LadderSpec { race: 2, retries: Some(0), ..ladder(2) };
+        let mut house = House::of(racing, vec![RungSpec { breaker, ..RungSpec::default() }; 2]);
+        for _ in 0..20 {
+            let (mut walk, actions) = house.walk();
+            assert_eq!(dials(&actions).len(), 2, "both run");
+            house.after(span);
+            house.give(&mut walk, Input::Token { attempt: B, refusal: false });
+            house.give(&mut walk, Input::Ended(B, Ending::Proper(WHOLE)));
+        }
+        assert_eq!(house.whys(), whys, "lost after {span:?}");
+    }
+}
+
+#[test]
+fn a_rung_that_cooled_down_in_mid_walk_is_called() {
+    let mut house = House::new(2);
+    let until = house.open();
+    let (mut walk, actions) = house.walk();
+    assert_eq!(dials(&actions), [(1, 1, K::First)]);
+    house.now = until.plus(secs(1));
+    let next = dials(&house.give(&mut walk, Input::Ended(A, by_status(500))));
+    assert_eq!(next.first().map(|dial| dial.1), Some(0), "{next:?}");
+}
