@@ -21,7 +21,8 @@
 //!
 //! Where to look: [`walk`] is the walk, [`plan`] chooses candidates, [`outcome`]
 //! judges endings, [`table`] is the outcome table, [`exhausted`] ranks what the
-//! client is told, [`hold`] and [`board`] are what walks share.
+//! client is told, [`hold`] and [`board`] are what walks share, [`remembered`] is
+//! what outlives the relay.
 
 pub mod action;
 pub mod attempt;
@@ -37,6 +38,7 @@ pub mod ladder;
 pub mod outcome;
 pub mod plan;
 pub mod probe;
+pub mod remembered;
 pub mod table;
 pub mod time;
 pub mod walk;
@@ -55,5 +57,6 @@ pub use ladder::{
     RungIndex, RungSpec,
 };
 pub use probe::Probe;
+pub use remembered::{Reference, Remembered, RememberedBreaker, RememberedHold, RememberedState};
 pub use time::Time;
 pub use walk::Walk;

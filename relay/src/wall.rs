@@ -4,11 +4,15 @@ use crate::policy::Time;
 use shared::{RequestId, UnixMillis};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
 static START: OnceLock<Instant> = OnceLock::new();
 static LAST_ID: AtomicU64 = AtomicU64::new(0);
+
+/// The core's zero lies this long before the start: what is remembered from before a
+/// restart, such as since when a rung has been unwell, has a time of its own then.
+const EARLIER: Duration = Duration::from_hours(24);
 
 /// Bits of a request id below its milliseconds.
 const ID_SHIFT: u32 = 21;
@@ -22,15 +26,14 @@ fn start() -> Instant {
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
 pub fn now() -> Time {
-    let since = Instant::now().saturating_duration_since(start());
-    Time(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
+    Time::default().plus(EARLIER).plus(Instant::now().saturating_duration_since(start()))
 }
 
 /// The moment at which tokio's timers must fire for the core's `at`.
 #[must_use]
 pub fn instant(at: Time) -> Instant {
-    let start = start();
-    start.checked_add(std::time::Duration::from_micros(at.0)).unwrap_or(start)
+    let (start, since) = (start(), at.since(Time::default().plus(EARLIER)));
+    start.checked_add(since).unwrap_or(start)
 }
 
 /// The calendar's now.
@@ -44,8 +47,20 @@ pub fn unix() -> UnixMillis {
 /// The calendar's time of the core's `at`, when it is `now`.
 #[must_use]
 pub fn unix_of(now: Time, at: Time) -> UnixMillis {
-    let ago = i64::try_from(now.since(at).as_millis()).unwrap_or(0);
-    UnixMillis(unix().0.saturating_sub(ago))
+    let millis = |span: Duration| i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+    let (ago, ahead) = (millis(now.since(at)), millis(at.since(now)));
+    UnixMillis(unix().0.saturating_sub(ago).saturating_add(ahead))
+}
+
+/// The core's time of the calendar's `at`, when it is `now` by the one and `today` by the
+/// other; what lies too long ago is the core's zero.
+#[must_use]
+pub fn time_of(now: Time, today: UnixMillis, at: UnixMillis) -> Time {
+    let span = |millis: i64| Duration::from_millis(u64::try_from(millis).unwrap_or(0));
+    let ago = span(today.0.saturating_sub(at.0));
+    let ahead = span(at.0.saturating_sub(today.0));
+    Time(now.since(Time::default().plus(ago)).as_micros().try_into().unwrap_or(u64::MAX))
+        .plus(ahead)
 }
 
 /// A generator seeded from the system's entropy.
@@ -66,4 +81,21 @@ pub fn request_id() -> RequestId {
         LAST_ID.fetch_add(1, Ordering::Relaxed).saturating_add(1)
     };
     RequestId::from_number(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_calendar_and_the_core_agree_on_past_and_future() {
+        let (now, today) = (now(), unix());
+        for millis in [-3_600_000, -1, 0, 1, 60_000, 86_400_000] {
+            let at = UnixMillis(today.0 + millis);
+            let back = unix_of(now, time_of(now, today, at)).0 - at.0;
+            assert!((0..5_000).contains(&back), "{millis}: {back} ms off, and time only moves on");
+        }
+        assert_eq!(time_of(now, today, UnixMillis(0)), Time::default(), "too long ago");
+        assert!(time_of(now, today, UnixMillis(i64::MAX)) > now.plus(EARLIER * 365));
+    }
 }

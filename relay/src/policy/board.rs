@@ -10,6 +10,7 @@ use crate::policy::breaker::{Breaker, State, Ticket, Why};
 use crate::policy::budget::Budget;
 use crate::policy::health::{Health, Override, size_term};
 use crate::policy::ladder::{HedgeSpec, LadderIndex, LadderSpec, RungIndex, RungSpec};
+use crate::policy::remembered::{Remembered, RememberedState};
 use crate::policy::table::{Verdict, row};
 use crate::policy::time::Time;
 use shared::{AttemptOutcome, Cause, PassedOver};
@@ -28,6 +29,10 @@ pub struct Board {
     rungs: Vec<Health>,
     ladders: Vec<(Arc<LadderSpec>, Budget)>,
     transitions: Vec<Transition>,
+    /// Rungs of which something worth keeping has changed.
+    changed: Vec<RungIndex>,
+    /// When the first override ends by itself.
+    next_expiry: Option<Time>,
     rng: fastrand::Rng,
 }
 
@@ -91,6 +96,8 @@ impl Board {
             rungs: rungs.into_iter().map(Health::new).collect(),
             ladders: ladders.into_iter().map(budget).collect(),
             transitions: Vec::new(),
+            changed: Vec::new(),
+            next_expiry: None,
             rng,
         }
     }
@@ -107,14 +114,15 @@ impl Board {
     /// Why not.
     pub fn usable(&self, rung: RungIndex, now: Time) -> Result<(), PassedOver> {
         let Some(health) = self.rungs.get(rung.0) else { return Err(PassedOver::Forced) };
-        if health.forced == Override::ForcedOpen {
+        let (forced, state) = health.rules(now);
+        if forced == Override::ForcedOpen {
             return Err(PassedOver::Forced);
         }
         if health.hold.until(now).is_some() {
             return Err(PassedOver::Hold);
         }
-        match health.breaker.state() {
-            _ if health.forced == Override::ForcedClosed => Ok(()),
+        match state {
+            _ if forced == Override::ForcedClosed => Ok(()),
             State::Open { until } if until > now => Err(PassedOver::Open),
             State::HalfOpen { taken: true, .. } => Err(PassedOver::NoSlot),
             State::Closed | State::Open { .. } | State::HalfOpen { .. } => Ok(()),
@@ -224,6 +232,7 @@ impl Board {
 
     /// An attempt goes out to `rung`.
     pub(crate) fn dial(&mut self, rung: RungIndex, now: Time) -> Ticket {
+        self.settle(now);
         let Some(health) = self.rungs.get_mut(rung.0) else { return Ticket::default() };
         health.refresh(now);
         if health.forced == Override::Auto || health.forced == Override::Demoted {
@@ -314,6 +323,9 @@ impl Board {
         };
         if asks_for_a_pause {
             health.hold.ask(now, dialled, retry_after, &health.spec, &mut self.rng);
+            if health.hold.is_news() {
+                self.changed.push(rung);
+            }
         }
         let verdict = row(outcome).verdict;
         let bad_before = !had_token && verdict == Verdict::Bad && !asks_for_a_pause;
@@ -436,6 +448,7 @@ impl Board {
         let window = health.breaker.last_window();
         let from = word(from);
         self.transitions.push(Transition { rung, at: now, from, to, why, window, weight });
+        self.changed.push(rung);
     }
 
     /// The transitions since this was last asked, oldest first.
@@ -443,16 +456,10 @@ impl Board {
         std::mem::take(&mut self.transitions)
     }
 
-    /// Sets an operator's override. When one that froze the breaker ends, the rung is
-    /// half-open after `forced_open`, closed after `forced_closed`.
+    /// Sets an operator's override, for ever. When one that froze the breaker ends, the
+    /// rung is half-open after `forced_open`, closed after `forced_closed`.
     pub fn force(&mut self, rung: RungIndex, now: Time, to: Override) {
-        let Some(health) = self.rungs.get_mut(rung.0) else { return };
-        let (before, from) = (health.forced, health.breaker.state());
-        health.forced = to;
-        if frozen(before) && before != to && !frozen(to) {
-            health.breaker.thaw(now, before == Override::ForcedOpen);
-            self.note(rung, now, from, Why::Operator);
-        }
+        self.force_until(rung, now, to, None);
     }
 
     /// An operator wants a probe now: ends a cool-down, a hard-down or a hold.
@@ -470,10 +477,80 @@ impl Board {
         self.rungs.get(rung.0).and_then(Health::reference)
     }
 
-    /// Restores a reference, and the usual median with it, after a restart.
-    pub fn restore_reference(&mut self, rung: RungIndex, reference: Duration, usual: Duration) {
-        if let Some(health) = self.rungs.get_mut(rung.0) {
-            health.restore_reference(reference, usual);
+    /// Sets an operator's override that ends by itself at `until`; `None`: never.
+    pub fn force_until(&mut self, rung: RungIndex, now: Time, to: Override, until: Option<Time>) {
+        self.end_override(rung, now, to, Why::Operator);
+        if let Some(health) = self.rungs.get_mut(rung.0).filter(|_| to != Override::Auto) {
+            health.forced_until = until;
+        }
+        self.plan_expiry();
+    }
+
+    /// Ends the overrides whose time is over. Every walk does so before anything else;
+    /// the shell does when nobody walks, so that a countdown ends in time.
+    pub fn settle(&mut self, now: Time) {
+        if self.next_expiry.is_none_or(|at| at > now) {
+            return;
+        }
+        for index in 0..self.rungs.len() {
+            let until = self.rungs.get(index).and_then(|health| health.forced_until);
+            if until.is_some_and(|until| until <= now) {
+                self.end_override(RungIndex(index), now, Override::Auto, Why::Expired);
+            }
+        }
+        self.plan_expiry();
+    }
+
+    fn end_override(&mut self, rung: RungIndex, now: Time, to: Override, why: Why) {
+        let Some(health) = self.rungs.get_mut(rung.0) else { return };
+        let (before, from) = (health.forced, health.breaker.state());
+        health.forced = to;
+        health.forced_until = None;
+        let thaws = frozen(before) && before != to && !frozen(to);
+        if thaws {
+            health.breaker.thaw(now, before == Override::ForcedOpen);
+        }
+        if thaws || why == Why::Expired {
+            self.note(rung, now, from, why);
+        }
+    }
+
+    fn plan_expiry(&mut self) {
+        self.next_expiry = self.rungs.iter().filter_map(|health| health.forced_until).min();
+    }
+
+    /// The override of a rung, and when it ends by itself.
+    #[must_use]
+    pub fn forced(&self, rung: RungIndex, now: Time) -> Option<(Override, Option<Time>)> {
+        let health = self.rungs.get(rung.0)?;
+        let forced = health.rules(now).0;
+        Some((forced, health.forced_until.filter(|_| forced != Override::Auto)))
+    }
+
+    /// Rungs of which something worth keeping has changed since this was last asked.
+    pub fn take_changed(&mut self) -> Vec<RungIndex> {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// What is worth keeping of a rung over a restart; `None` for an index that is not
+    /// on the board.
+    #[must_use]
+    pub fn remember(&self, rung: RungIndex) -> Option<Remembered> {
+        self.rungs.get(rung.0).map(Health::remember)
+    }
+
+    /// A rung as it was before the restart. An open breaker whose time has passed
+    /// meanwhile is noted as cooled down.
+    pub fn restore(&mut self, rung: RungIndex, now: Time, kept: &Remembered) {
+        let Some(health) = self.rungs.get_mut(rung.0) else { return };
+        health.restore(now, kept);
+        let was_open = match kept.breaker.state {
+            RememberedState::Open { until } => Some(State::Open { until }),
+            RememberedState::Closed | RememberedState::HalfOpen => None,
+        };
+        let is_open = matches!(health.breaker.state(), State::Open { .. });
+        if let Some(from) = was_open.filter(|_| !is_open) {
+            self.note(rung, now, from, Why::CooledDown);
         }
     }
 }

@@ -16,6 +16,7 @@
 //! It is told only what attempts said; whether opening would leave a ladder
 //! without a rung is for the board to know.
 
+use crate::policy::remembered::{RememberedBreaker, RememberedState};
 use crate::policy::time::Time;
 use std::time::Duration;
 
@@ -101,9 +102,29 @@ pub enum Why {
     Operator,
     /// The rung is slower than it was, and steadily so: that is its new normal.
     Rebased,
+    /// An operator's override came to its time.
+    Expired,
 }
 
 impl Why {
+    /// All of them.
+    pub const ALL: &[Self] = &[
+        Self::BadRun,
+        Self::BrokenRun,
+        Self::BadShare,
+        Self::SlowP95,
+        Self::NeverAToken,
+        Self::Auth,
+        Self::ProbeBad,
+        Self::CooledDown,
+        Self::ProbesGood,
+        Self::LastResortGood,
+        Self::Spared,
+        Self::Operator,
+        Self::Rebased,
+        Self::Expired,
+    ];
+
     /// Its word in the journal.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -121,7 +142,14 @@ impl Why {
             Self::Spared => "spared",
             Self::Operator => "operator",
             Self::Rebased => "rebased",
+            Self::Expired => "expired",
         }
+    }
+
+    /// The one that this word in the journal stands for.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|why| why.as_str() == word)
     }
 }
 
@@ -172,6 +200,8 @@ pub struct Breaker {
     cooldown: Duration,
     /// Opened by broken streams: then a probe counts at its proper end.
     by_streams: bool,
+    /// What opened it last.
+    opened_by: Option<Why>,
     /// When it left full weight, if it has.
     pub(crate) away_since: Option<Time>,
     /// When it became half-open, or last gave out its slot.
@@ -197,6 +227,7 @@ impl Breaker {
             part_began: Time::default(),
             last_window: (0, 0),
             by_streams: false,
+            opened_by: None,
             away_since: None,
             last_probe: Time::default(),
         }
@@ -344,6 +375,7 @@ impl Breaker {
         if why != Why::ProbeBad {
             self.by_streams = why == Why::BrokenRun;
         }
+        self.opened_by = Some(why);
         self.leave_full(now);
         self.turn(State::Open { until: now.plus(span) });
     }
@@ -364,12 +396,6 @@ impl Breaker {
             self.away_since = None;
             self.turn(State::Closed);
         }
-    }
-
-    /// Restores an open breaker after a restart.
-    pub fn restore_open(&mut self, now: Time, until: Time) {
-        self.leave_full(now);
-        self.turn(State::Open { until });
     }
 
     /// Ends a cool-down at an operator's word: the next request is the probe.
@@ -478,5 +504,40 @@ impl Breaker {
         self.broken_run = 0;
         self.silent_run = 0;
         self.parts = [(0, 0); PARTS];
+    }
+
+    /// What is worth keeping of it over a restart.
+    pub(crate) fn remember(&self) -> RememberedBreaker {
+        let (state, opened_by) = match self.state {
+            State::Closed => (RememberedState::Closed, None),
+            State::Open { until } => (RememberedState::Open { until }, self.opened_by),
+            State::HalfOpen { .. } => (RememberedState::HalfOpen, self.opened_by),
+        };
+        RememberedBreaker {
+            state,
+            weight: self.weight,
+            cooldown: self.cooldown,
+            by_streams: self.by_streams,
+            away_since: self.away_since,
+            opened_by,
+        }
+    }
+
+    /// As it was before the restart. The settings may have changed since, and the
+    /// numbers come from a file: both keep within their bounds.
+    pub(crate) fn restore(&mut self, now: Time, kept: &RememberedBreaker) {
+        let state = kept.at(now);
+        self.weight = if kept.weight.is_finite() { kept.weight.clamp(FLOOR, 1.0) } else { 1.0 };
+        self.cooldown = kept.cooldown.min(self.spec.max_cooldown).max(self.spec.cooldown);
+        self.by_streams = kept.by_streams;
+        self.opened_by = kept.opened_by;
+        self.away_since = kept.away_since;
+        if state == State::Closed && self.weight >= 1.0 {
+            self.away_since = None;
+        } else {
+            self.leave_full(now);
+        }
+        self.last_probe = now;
+        self.turn(state);
     }
 }

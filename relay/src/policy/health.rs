@@ -5,10 +5,11 @@
 //! well: fed only at full weight, it rises slowly, so that an incident cannot
 //! become the norm while it lasts.
 
-use crate::policy::breaker::{Breaker, Ticket};
+use crate::policy::breaker::{Breaker, State, Ticket};
 use crate::policy::histogram::Rolling;
 use crate::policy::hold::Hold;
 use crate::policy::ladder::{HedgeSpec, RungSpec};
+use crate::policy::remembered::{Reference, Remembered};
 use crate::policy::time::Time;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -66,6 +67,8 @@ pub(crate) struct Health {
     pub(crate) hold: Hold,
     pub(crate) breaker: Breaker,
     pub(crate) forced: Override,
+    /// When the override ends by itself; `None`: never, or there is none.
+    pub(crate) forced_until: Option<Time>,
     /// When an unmatched 403 was last seen with no good since.
     pub(crate) suspect: bool,
     shed: Shed,
@@ -124,6 +127,7 @@ impl Health {
             spec,
             hold: Hold::default(),
             forced: Override::Auto,
+            forced_until: None,
             suspect: false,
             shed: Shed::default(),
             short: Rolling::new(6, Duration::from_secs(20)),
@@ -232,7 +236,13 @@ impl Health {
         let enough = recent.tokens() >= ENOUGH;
         let before = self.estimates;
         let reference = self.new_reference(now, since.unwrap_or_default());
-        let usual = if self.breaker.is_full() { self.steady.sum(now).quantile(0.5) } else { None };
+        // A handful of tokens is no reason to forget what was usual before a restart.
+        let usual = self
+            .breaker
+            .is_full()
+            .then(|| self.steady.sum(now))
+            .filter(|steady| before.usual.is_none() || steady.tokens() >= ENOUGH);
+        let usual = usual.and_then(|steady| steady.quantile(0.5));
         self.estimates = Estimates {
             at: Some(now),
             p95: enough.then(|| recent.quantile_as_cut(0.95)).flatten(),
@@ -279,9 +289,9 @@ impl Health {
 
     /// The `auto` hedge delay against a rival with this median, net of the prompt's size.
     pub(crate) fn hedge_delay(&self, spec: &HedgeSpec, rival: Option<Duration>) -> Duration {
-        let (Some(mark), Some(p95)) = (self.mark(), self.estimates.p95) else {
-            return spec.initial;
-        };
+        let Some(mark) = self.mark() else { return spec.initial };
+        // After a lull or a restart the reference is all that is known.
+        let p95 = self.estimates.p95.unwrap_or(mark);
         let delay = p95.min(mark).max(spec.min).min(spec.max.max(spec.min));
         // Earlier, and the hedge would hide an incident from the breaker.
         delay.max(mark.saturating_sub(rival.unwrap_or_default()))
@@ -291,5 +301,37 @@ impl Health {
         self.tokens_seen = ENOUGH;
         self.estimates.reference = Some(reference);
         self.estimates.usual = Some(usual);
+    }
+
+    /// What rules at `now`: an override whose time is over does so no more, though
+    /// nobody may have ended it yet.
+    pub(crate) fn rules(&self, now: Time) -> (Override, State) {
+        let state = self.breaker.state();
+        if self.forced_until.is_none_or(|until| until > now) {
+            return (self.forced, state);
+        }
+        match self.forced {
+            Override::ForcedOpen => (Override::Auto, State::HalfOpen { taken: false, good: 0 }),
+            Override::ForcedClosed => (Override::Auto, State::Closed),
+            Override::Auto | Override::Demoted => (Override::Auto, state),
+        }
+    }
+
+    /// What is worth keeping of it over a restart.
+    pub(crate) fn remember(&self) -> Remembered {
+        let Estimates { reference, usual, .. } = self.estimates;
+        let reference = reference.zip(usual).map(|(p95, usual)| Reference { p95, usual });
+        Remembered { reference, hold: self.hold.remember(), breaker: self.breaker.remember() }
+    }
+
+    /// As it was before the restart.
+    pub(crate) fn restore(&mut self, now: Time, kept: &Remembered) {
+        if let Some(Reference { p95, usual }) = kept.reference {
+            self.restore_reference(p95.max(LEAST_REFERENCE), usual);
+        }
+        if let Some(hold) = kept.hold.and_then(|hold| hold.at(now)) {
+            self.hold = Hold::restore(hold);
+        }
+        self.breaker.restore(now, &kept.breaker);
     }
 }

@@ -5,6 +5,7 @@
 //! small, late answer never shortens what an earlier one asked for.
 
 use crate::policy::ladder::RungSpec;
+use crate::policy::remembered::RememberedHold;
 use crate::policy::time::Time;
 use std::time::Duration;
 
@@ -14,6 +15,9 @@ const SHORTEST: Duration = Duration::from_secs(1);
 /// The doubling of holds without a Retry-After ends here.
 const LONGEST_GUESS: Duration = Duration::from_secs(30);
 
+/// A hold that moves by less is not worth a word: a burst of 429s says the same thing.
+const NEWS: Duration = Duration::from_secs(1);
+
 /// One rung's hold.
 #[derive(Debug, Clone, Default)]
 pub struct Hold {
@@ -22,6 +26,8 @@ pub struct Hold {
     doublings: u32,
     /// Whether a guess has been made since the last token: the first one is not doubled.
     guessed: bool,
+    /// The end that [`Hold::is_news`] told of last.
+    told: Option<Time>,
 }
 
 impl Hold {
@@ -69,5 +75,30 @@ impl Hold {
             rung.hold_base.saturating_mul(1_u32.checked_shl(self.doublings).unwrap_or(u32::MAX));
         let jitter = 0.7 + 0.6 * rng.f64();
         doubled.min(LONGEST_GUESS).mul_f64(jitter).min(rung.max_hold)
+    }
+
+    /// Whether its end has moved since this was last asked, by enough to matter.
+    pub(crate) fn is_news(&mut self) -> bool {
+        let moved = self.until.map_or(Duration::ZERO, |until| match self.told {
+            Some(told) => until.since(told),
+            None => Duration::MAX,
+        });
+        let is_news = moved >= NEWS;
+        if is_news {
+            self.told = self.until;
+        }
+        is_news
+    }
+
+    /// What is worth keeping of it over a restart.
+    pub(crate) fn remember(&self) -> Option<RememberedHold> {
+        let (doublings, guessed) = (self.doublings, self.guessed);
+        self.until.map(|until| RememberedHold { until, doublings, guessed })
+    }
+
+    /// As it was before the restart.
+    pub(crate) fn restore(kept: RememberedHold) -> Self {
+        let RememberedHold { until, doublings, guessed } = kept;
+        Self { until: Some(until), doublings, guessed, told: Some(until) }
     }
 }

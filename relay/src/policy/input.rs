@@ -1,6 +1,7 @@
 //! What the shell tells the core.
 
 use crate::policy::attempt::AttemptId;
+use crate::policy::ladder::RungIndex;
 use shared::{Cause, Signature};
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ pub enum Input {
     Ended(AttemptId, Ending),
     /// The client did not read for this long; it does again.
     Unblocked(Duration),
+    /// An operator has forced this rung open: what is not committed leaves it.
+    Forced(RungIndex),
     /// Stop now: the client is gone, or the relay is told to end.
     Stop(Cause),
     /// A deadline may have passed.

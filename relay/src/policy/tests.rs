@@ -4,11 +4,13 @@
 mod breaking;
 mod clocks;
 mod exhausted;
+mod forcing;
 mod hedging;
 mod hold;
 mod laws;
 mod onward;
 mod planning;
+mod remembering;
 mod repeats;
 mod scenario;
 mod verdicts;

@@ -4,8 +4,10 @@
 //! the deadlines, [`onward`] decides what follows a failure.
 //!
 //! Several attempts may be in flight at once: [`hedge`] starts the further ones.
+//! [`forced`] is what happens when an operator takes a rung out meanwhile.
 
 mod clocks;
+mod forced;
 mod hedge;
 mod onward;
 
@@ -118,6 +120,7 @@ impl Walk {
         if self.is_over() {
             return;
         }
+        board.settle(now);
         match input {
             Input::Start => self.start(now, board, out),
             Input::Token { attempt, refusal } => self.token(now, attempt, refusal, board, out),
@@ -133,6 +136,7 @@ impl Walk {
                     attempt.last_heard = attempt.last_heard.plus(span).min(now);
                 }
             }
+            Input::Forced(rung) => self.forced(now, rung, board, out),
             Input::Stop(cause) => self.stop(now, cause, board, out),
             Input::Wake => self.wake(now, board, out),
         }

@@ -3,7 +3,7 @@
 use super::scenario::*;
 use crate::policy::{
     Action, Answer, AttemptId, Board, Break, Ending, HedgeSpec, Input, LadderIndex, LadderSpec,
-    Need, NoHead, OnEmpty, OnRefusal, RungSpec, Time, Walk,
+    Need, NoHead, OnEmpty, OnRefusal, RungIndex, RungSpec, Time, Walk,
 };
 use proptest::prelude::*;
 use shared::{Cause, Signature};
@@ -57,6 +57,7 @@ fn input() -> impl Strategy<Value = Input> {
         }),
         6 => (attempt(), ending()).prop_map(|(attempt, ending)| Input::Ended(attempt, ending)),
         1 => (0_u64..30_000).prop_map(|ms| Input::Unblocked(Duration::from_millis(ms))),
+        1 => (0_usize..3).prop_map(|rung| Input::Forced(RungIndex(rung))),
         1 => prop::sample::select(causes).prop_map(Input::Stop),
         6 => Just(Input::Wake),
     ]

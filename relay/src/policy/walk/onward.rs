@@ -144,7 +144,7 @@ impl Walk {
     }
 
     /// A candidate that is not usable any more is passed over, and the journal says why.
-    fn note_passed_over(&mut self, now: Time, board: &Board) {
+    pub(super) fn note_passed_over(&mut self, now: Time, board: &Board) {
         let untried: Vec<_> = self.untried().collect();
         for rung in untried {
             if let Err(reason) = board.usable(rung, now)
