@@ -10,10 +10,11 @@
 //! - A [`Commit`] says `true` only after SQLite's COMMIT: from then on a
 //!   `kill -9` cannot take the record away.
 //! - A file that is no journal, or a newer one, is never written.
-//! - No prompt, answer or key can get in: the records of [`record`] have no
-//!   field for one.
+//! - No prompt, answer or key can get in: the records of [`record`] and [`kept`]
+//!   have no field for one.
 //!
-//! The parts: [`record`] is what callers hand over; `health` what both sides
+//! The parts: [`record`] is what callers hand over, [`kept`] what the next life
+//! of the relay reads; `health` what both sides
 //! share; `writer` the thread, with `held` (starts that wait for their end),
 //! `insert` (the SQL) and `prune`; `open` brings a file up (`schema`,
 //! `recover`, `file`); [`reader`] answers queries on connections of its own.
@@ -23,6 +24,7 @@ mod file;
 pub mod health;
 mod held;
 mod insert;
+pub mod kept;
 mod open;
 mod prune;
 pub mod reader;
@@ -35,6 +37,7 @@ mod writer;
 
 pub use commit::Commit;
 pub use health::Health;
+pub use kept::{HealthRecord, HoldRecord, Kept, OverrideEnd, OverrideRecord};
 pub use reader::{ReadError, Reader, RequestFilter};
 pub use record::{AttemptEnd, AttemptStart, RequestEnd, RequestStart, TransitionRecord};
 
@@ -173,6 +176,19 @@ impl Journal {
     pub fn transition(&self, record: TransitionRecord) {
         if let Some(inner) = &self.inner {
             inner.send(Record::Transition(record), None);
+        }
+    }
+
+    /// What is to be known of a rung after a restart; written over what was known
+    /// before, with the next batch. Returns whether the writer will see it.
+    pub fn keep(&self, record: HealthRecord) -> bool {
+        self.inner.as_ref().is_none_or(|inner| inner.send(Record::Health(record), None))
+    }
+
+    /// An override ended.
+    pub fn end_override(&self, end: OverrideEnd) {
+        if let Some(inner) = &self.inner {
+            inner.send(Record::OverrideEnd(end), None);
         }
     }
 

@@ -20,5 +20,6 @@ mod journal;
 mod mended;
 mod outcomes;
 mod rescue;
+mod restart;
 mod tidy;
 mod upstream;

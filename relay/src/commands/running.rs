@@ -3,15 +3,16 @@
 use super::{Failed, complain};
 use crate::config::Config;
 use crate::drive::{Drain, Relay};
-use crate::journal::{Journal, JournalOptions};
+use crate::journal::{Journal, JournalOptions, Kept, ReadError};
 use crate::listen::{Limits, Listener};
 use crate::{admin, drive, serve, wall};
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
 use tracing_subscriber::EnvFilter;
 
 /// Connections of the admin plane; consoles and probes, not crowds.
@@ -68,7 +69,10 @@ pub(super) async fn run_relay(
     let opening = journal.clone();
     tokio::task::spawn_blocking(move || opening.wait_for_file(FIRST_OPENING)).await?;
     let (admin_config, drain) = (config.admin.clone(), config.server.drain);
+    let kept = read_kept(&journal).await;
     let relay = Arc::new(Relay::new(config, journal)?);
+    relay.restore(&kept);
+    tokio::spawn(drive::look_after_rungs(Arc::clone(&relay)));
 
     let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let limits = Limits {
@@ -99,6 +103,7 @@ pub(super) async fn run_relay(
     watching.abort();
     let written = tokio::task::spawn_blocking(move || {
         let all_well = workers.into_iter().all(|worker| worker.join().is_ok());
+        relay.remember_all();
         relay.journal.close(LAST_ROWS) && all_well
     })
     .await?;
@@ -158,6 +163,30 @@ fn open_journal(config: &Config) -> Journal {
     })
 }
 
+/// What an earlier life left. A disk that does not answer, or a file that cannot be
+/// read, gives nothing: the relay serves all the same.
+async fn read_kept(journal: &Journal) -> Kept {
+    let (tell, told) = oneshot::channel();
+    let reader = journal.reader();
+    // A thread of its own: one that hangs must not hold the runtime's end up.
+    let reading = std::thread::Builder::new().name("kept".to_owned()).spawn(move || {
+        let _nobody_waits_any_more = tell.send(reader.kept());
+    });
+    let why = match tokio::time::timeout(FIRST_OPENING, told).await {
+        Ok(Ok(Ok(kept))) => return kept,
+        // Nothing was ever kept there.
+        Ok(Ok(Err(ReadError::NoFile(_)))) => return Kept::default(),
+        Ok(Ok(Err(error))) => error.to_string(),
+        Ok(Err(_)) => reading.err().map_or("its reader failed".to_owned(), |e| e.to_string()),
+        Err(_) => format!("the disk did not answer within {FIRST_OPENING:?}"),
+    };
+    tracing::warn!(
+        why,
+        "the journal was not read: breakers, holds, references and overrides start afresh"
+    );
+    Kept::default()
+}
+
 async fn stop_asked(term: &mut Signal, int: &mut Signal) {
     tokio::select! {
         _ = term.recv() => {}
@@ -209,6 +238,8 @@ fn log_to_stderr() {
     let _already = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
+        // Whoever greps a log file for `rung=sol` must find it.
+        .with_ansi(io::stderr().is_terminal())
         .with_target(false)
         .try_init();
 }

@@ -1,13 +1,14 @@
 //! All that requests share: ladders, rungs and providers by name, the board,
 //! the journal, and the word that the relay is to stop.
 
+use super::memory::Memory;
 use crate::config::{self, Config};
 use crate::dialect::matchers::{Field, Matcher};
 use crate::journal::Journal;
-use crate::journal::TransitionRecord;
+use crate::journal::{OverrideEnd, TransitionRecord};
 use crate::policy::{
     Board, BreakerSpec, Capabilities, HedgeDelay, HedgeSpec, LadderIndex, LadderSpec, OnEmpty,
-    OnRefusal, RungIndex, RungSpec, Time,
+    OnRefusal, RungIndex, RungSpec, Time, Transition, Why,
 };
 use crate::provider::{CannotBuild, Provider};
 use shared::Price;
@@ -74,6 +75,7 @@ pub struct Relay {
     pub started: shared::UnixMillis,
     names: Vec<(String, usize)>,
     board: Mutex<Board>,
+    memory: Memory,
     drain: watch::Sender<Drain>,
     running: AtomicUsize,
 }
@@ -113,6 +115,7 @@ impl Relay {
     /// # Errors
     /// A provider whose settings no client can be built from.
     pub fn new(config: Config, journal: Journal) -> Result<Self, CannotBuild> {
+        let memory = Memory::of(&config);
         let providers = config
             .providers
             .iter()
@@ -153,6 +156,7 @@ impl Relay {
             ladders,
             rungs,
             board: Mutex::new(Board::new(specs, ladder_specs, crate::wall::rng())),
+            memory,
             journal,
             started: crate::wall::unix(),
             server: config.server,
@@ -181,25 +185,41 @@ impl Relay {
             let mut board: MutexGuard<'_, Board> =
                 self.board.lock().unwrap_or_else(PoisonError::into_inner);
             let done = work(&mut board);
+            let changed = board.take_changed();
+            if !changed.is_empty() {
+                self.memory.changed(now, &board, &changed, &self.journal);
+            }
             (done, board.take_transitions())
         };
-        for transition in transitions {
-            let Some(rung) = self.rung(transition.rung) else { continue };
-            let (rule, weight) = (transition.why.as_str(), transition.weight);
-            tracing::warn!(rung = %rung.name, from = transition.from, to = transition.to, rule, weight, "breaker");
-            let (calls, bad) = transition.window;
-            self.journal.transition(TransitionRecord {
-                at: crate::wall::unix_of(now, transition.at),
-                rung: Arc::clone(&rung.name),
-                before: transition.from,
-                after: transition.to,
-                rule,
-                calls,
-                bad,
-                weight,
-            });
+        for transition in &transitions {
+            self.journal_transition(now, transition);
         }
         done
+    }
+
+    fn journal_transition(&self, now: Time, transition: &Transition) {
+        let Some(rung) = self.rung(transition.rung) else { return };
+        let (rule, weight) = (transition.why.as_str(), transition.weight);
+        tracing::warn!(rung = %rung.name, from = transition.from, to = transition.to, rule, weight, "breaker");
+        let (calls, bad) = transition.window;
+        let at = crate::wall::unix_of(now, transition.at);
+        self.journal.transition(TransitionRecord {
+            at,
+            rung: Arc::clone(&rung.name),
+            before: transition.from,
+            after: transition.to,
+            rule,
+            calls,
+            bad,
+            weight,
+        });
+        if transition.why == Why::Expired {
+            self.journal.end_override(OverrideEnd { rung: Arc::clone(&rung.name), at, why: rule });
+        }
+    }
+
+    pub(super) fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     pub(super) fn rung(&self, index: RungIndex) -> Option<&Arc<Rung>> {

@@ -37,7 +37,9 @@ impl Held {
                 }
                 return Some(entry);
             }
-            Record::Transition(_) => return Some(entry),
+            Record::Transition(_) | Record::Health(_) | Record::OverrideEnd(_) => {
+                return Some(entry);
+            }
             Record::Wake => return None,
         };
         self.order.push_back((entry.at, key));

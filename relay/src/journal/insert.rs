@@ -1,6 +1,7 @@
 //! The SQL of writing. Every statement may run twice with the same result, since
 //! a batch whose COMMIT failed is written again.
 
+use super::kept::{end_override, insert_health};
 use super::record::{AttemptEnd, AttemptStart, Record, RequestEnd, RequestStart, TransitionRecord};
 use rusqlite::{Connection, params};
 
@@ -55,6 +56,8 @@ pub(super) fn insert(conn: &Connection, record: &Record) -> rusqlite::Result<()>
         Record::AttemptStart(start) => insert_attempt_start(conn, start),
         Record::End(end) => insert_end(conn, end),
         Record::Transition(transition) => insert_transition(conn, transition),
+        Record::Health(health) => insert_health(conn, health),
+        Record::OverrideEnd(end) => end_override(conn, end),
         Record::Wake => Ok(()),
     }
 }

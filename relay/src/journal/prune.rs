@@ -23,6 +23,8 @@ const IDLE_STEP: Duration = Duration::from_millis(10);
 const SPARE_PAGES: i64 = 256;
 /// Free pages given back to the file system per step.
 const GIVE_BACK: i64 = 128;
+/// What is kept of a rung is not old before this: a quiet one is written once a day.
+const KEPT_LEAST: i64 = 2 * 24 * 3_600_000;
 
 #[derive(Debug)]
 pub(super) struct Pruner {
@@ -71,7 +73,8 @@ impl Pruner {
         if ids.is_empty() && self.is_too_large(conn)? {
             ids = oldest(conn, i64::MAX)?;
         }
-        let stale = has_stale_transitions(conn, limit)?;
+        let kept_limit = limit.min(now.0.saturating_sub(KEPT_LEAST));
+        let stale = has_stale_transitions(conn, limit)? || has_stale_kept(conn, kept_limit)?;
         if !ids.is_empty() || stale {
             let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
             for id in &ids {
@@ -83,6 +86,13 @@ impl Pruner {
                  (SELECT id, at FROM transitions ORDER BY id LIMIT ?1) WHERE at < ?2)",
                 params![STEP, limit],
             )?;
+            for sql in [
+                "DELETE FROM health WHERE at < ?1",
+                "DELETE FROM overrides WHERE ended < ?1",
+                "DELETE FROM orders WHERE ended < ?1",
+            ] {
+                tx.execute(sql, [kept_limit])?;
+            }
             tx.commit()?;
         }
         Ok(give_back(conn)? || !ids.is_empty() || stale)
@@ -108,6 +118,17 @@ fn has_stale_transitions(conn: &Connection, limit: i64) -> rusqlite::Result<bool
     conn.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM (SELECT at FROM transitions ORDER BY id LIMIT 1)
          WHERE at < ?1)",
+    )?
+    .query_row([limit], |row| row.get(0))
+}
+
+/// Rungs that nobody has heard of for long, overrides and orders that ended long ago.
+/// The tables are as small as a config and the operators' diligence.
+fn has_stale_kept(conn: &Connection, limit: i64) -> rusqlite::Result<bool> {
+    conn.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM health WHERE at < ?1)
+         OR EXISTS (SELECT 1 FROM overrides WHERE ended < ?1)
+         OR EXISTS (SELECT 1 FROM orders WHERE ended < ?1)",
     )?
     .query_row([limit], |row| row.get(0))
 }

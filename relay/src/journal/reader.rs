@@ -10,6 +10,7 @@ pub(super) mod query;
 mod rows;
 
 use super::file::immutable_uri;
+use super::kept::{self, Kept};
 use super::schema::{self, Found, VERSION};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 use shared::admin::{RequestDetail, RequestPage};
@@ -193,6 +194,16 @@ impl Reader {
             .query_map([id.number()], rows::attempt)?
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Some(RequestDetail { request, attempts, passed_over }))
+    }
+
+    /// What was kept for the relay's next life.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn kept(&self) -> Result<Kept, ReadError> {
+        let mut conn = self.connect()?;
+        let tx = conn.transaction()?;
+        Ok(kept::read(&tx)?)
     }
 
     fn connect(&self) -> Result<Connection, ReadError> {

@@ -4,6 +4,7 @@
 //! and closed sets of words. There is no field that could hold a prompt, an
 //! answer or a key.
 
+use super::kept::{HealthRecord, OverrideEnd};
 use shared::{
     AttemptKind, AttemptOutcome, Cause, NanoUsd, PassedOver, RequestId, RequestOutcome,
     StreamVerdict, TokenVerdict, UnixMillis, Usage,
@@ -155,6 +156,8 @@ pub(super) enum Record {
     AttemptStart(AttemptStart),
     End(RequestEnd),
     Transition(TransitionRecord),
+    Health(HealthRecord),
+    OverrideEnd(OverrideEnd),
     /// Nothing; ends the writer's wait, so that it sees that it shall stop.
     Wake,
 }

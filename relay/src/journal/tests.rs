@@ -5,6 +5,7 @@
 
 mod crash;
 mod disk;
+mod keeping;
 mod pruning;
 mod reading;
 mod writing;

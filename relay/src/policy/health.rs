@@ -53,6 +53,26 @@ pub enum Override {
     Demoted,
 }
 
+impl Override {
+    /// Its word in the journal and the API.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::ForcedOpen => "forced_open",
+            Self::ForcedClosed => "forced_closed",
+            Self::Demoted => "demoted",
+        }
+    }
+
+    /// The one that this word stands for.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        let all = [Self::Auto, Self::ForcedOpen, Self::ForcedClosed, Self::Demoted];
+        all.into_iter().find(|mode| mode.as_str() == word)
+    }
+}
+
 /// How long prompts of this size take beyond small ones.
 #[must_use]
 pub fn size_term(prompt_tokens: u64) -> Duration {

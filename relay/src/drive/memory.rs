@@ -1,0 +1,202 @@
+//! What outlives the relay: from the board into the journal, and back at the start.
+//!
+//! A rung's row is written when its breaker or its hold changes, and otherwise,
+//! if what is known of it has moved, once a minute and at the orderly end. So a
+//! kill costs a minute of a reference and never a cool-down or a hold. Handing a
+//! row over waits for nobody; it is done under the board's lock, so that the last
+//! word said of a rung is the last one written.
+
+use crate::config::{Config, Provider, Rung};
+use crate::journal::{HealthRecord, HoldRecord, Journal};
+use crate::policy::{
+    Board, Reference, Remembered, RememberedBreaker, RememberedHold, RememberedState, RungIndex,
+    Time, Why,
+};
+use crate::wall;
+use sha2::{Digest as _, Sha256};
+use shared::UnixMillis;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// What moves slowly is written this often at the most.
+const SELDOM: Duration = Duration::from_secs(60);
+/// What does not move is written this often, so that its row is not taken for a stray one.
+const ALIVE: Duration = Duration::from_hours(24);
+
+/// Who a rung is, beyond its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Identity {
+    pub(super) name: Arc<str>,
+    /// Of the provider, its address, and the model: with another one, what was learned
+    /// under this name is about somebody else.
+    pub(super) fingerprint: Arc<str>,
+    /// Of the key and the headers: with another one, a refused account may be mended.
+    pub(super) key_tag: Arc<str>,
+}
+
+/// What is in the journal already.
+#[derive(Debug)]
+struct Written {
+    what: Remembered,
+    /// When; `None`: in an earlier life, or never.
+    at: Option<Time>,
+}
+
+/// Which rungs there are, and what the journal knows of them.
+#[derive(Debug)]
+pub(super) struct Memory {
+    pub(super) rungs: Vec<Identity>,
+    started: Time,
+    written: Mutex<Vec<Option<Written>>>,
+}
+
+impl Memory {
+    /// Of the config's rungs, in their order.
+    pub(super) fn of(config: &Config) -> Self {
+        let identity = |rung: &Rung| {
+            let provider = config.providers.get(rung.provider)?;
+            Some(Identity {
+                name: rung.name.as_str().into(),
+                fingerprint: fingerprint(provider, rung),
+                key_tag: key_tag(provider),
+            })
+        };
+        let rungs: Vec<_> = config.rungs.iter().filter_map(identity).collect();
+        let written = Mutex::new(rungs.iter().map(|_| None).collect());
+        Self { rungs, started: wall::now(), written }
+    }
+
+    /// Writes these rungs, whose breaker or hold has changed.
+    pub(super) fn changed(&self, now: Time, board: &Board, rungs: &[RungIndex], journal: &Journal) {
+        self.write(now, board, journal, |rung, _, _| rungs.contains(&rung));
+    }
+
+    /// Writes what has moved since it was last written, if that was long ago.
+    pub(super) fn look(&self, now: Time, board: &Board, journal: &Journal) {
+        self.write(now, board, journal, |_, moved, at| {
+            let at_all = now.since(at.unwrap_or(self.started));
+            (moved && at.is_none_or(|at| now.since(at) >= SELDOM)) || at_all >= ALIVE
+        });
+    }
+
+    /// Writes whatever has moved: there is no later.
+    pub(super) fn finish(&self, now: Time, board: &Board, journal: &Journal) {
+        self.write(now, board, journal, |_, moved, _| moved);
+    }
+
+    /// What the board says now is what the journal has: it came from there.
+    pub(super) fn is_as_written(&self, board: &Board) {
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        for (index, slot) in written.iter_mut().enumerate() {
+            let what = board.remember(RungIndex(index));
+            *slot = what.map(|what| Written { what, at: None });
+        }
+    }
+
+    /// `due` is asked with the rung, whether it has moved, and when it was last written.
+    fn write(
+        &self,
+        now: Time,
+        board: &Board,
+        journal: &Journal,
+        due: impl Fn(RungIndex, bool, Option<Time>) -> bool,
+    ) {
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        for (index, (slot, identity)) in written.iter_mut().zip(&self.rungs).enumerate() {
+            let rung = RungIndex(index);
+            let Some(what) = board.remember(rung) else { continue };
+            let moved = slot.as_ref().is_none_or(|slot| slot.what != what);
+            let at = slot.as_ref().and_then(|slot| slot.at);
+            // What a full queue did not take is still due.
+            if due(rung, moved, at) && journal.keep(record(identity, now, &what)) {
+                *slot = Some(Written { what, at: Some(now) });
+            }
+        }
+    }
+}
+
+fn hash(label: &str, parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in [label].iter().chain(parts) {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn fingerprint(provider: &Provider, rung: &Rung) -> Arc<str> {
+    let dialect = format!("{:?}", provider.dialect);
+    let region = rung.region.as_deref().unwrap_or_default();
+    let parts = [provider.name.as_str(), &dialect, &provider.base_url, &rung.model, region];
+    hash("rung", &parts).chars().take(16).collect::<String>().into()
+}
+
+/// Four digits tell two keys apart and are of no use to anybody who looks for one.
+fn key_tag(provider: &Provider) -> Arc<str> {
+    let key = provider.api_key.as_ref().map_or("", |key| key.expose());
+    let headers = provider.headers.iter().flat_map(|(name, value)| [name.as_str(), value]);
+    let parts: Vec<&str> = std::iter::once(key).chain(headers).collect();
+    hash("key", &parts).chars().take(4).collect::<String>().into()
+}
+
+fn record(identity: &Identity, now: Time, what: &Remembered) -> HealthRecord {
+    let unix = |at| wall::unix_of(now, at);
+    let breaker = &what.breaker;
+    let (state, until) = match breaker.state {
+        RememberedState::Closed => (CLOSED, None),
+        RememberedState::Open { until } => (OPEN, Some(unix(until))),
+        RememberedState::HalfOpen => (HALF_OPEN, None),
+    };
+    let Identity { name, fingerprint, key_tag } = identity.clone();
+    HealthRecord {
+        rung: name,
+        at: wall::unix(),
+        fingerprint,
+        key_tag,
+        state: state.to_owned(),
+        cause: breaker.opened_by.map(|why| why.as_str().to_owned()),
+        until,
+        weight: breaker.weight,
+        cooldown: breaker.cooldown,
+        by_streams: breaker.by_streams,
+        away_since: breaker.away_since.map(unix),
+        hold: what.hold.map(|hold| HoldRecord {
+            until: unix(hold.until),
+            doublings: hold.doublings,
+            guessed: hold.guessed,
+        }),
+        reference: what.reference.map(|reference| (reference.p95, reference.usual)),
+    }
+}
+
+/// What a row says in this life's time; `None` if it makes no sense.
+pub(super) fn remembered(row: &HealthRecord, now: Time, today: UnixMillis) -> Option<Remembered> {
+    // A clock that was put back meanwhile must not make anything last longer.
+    let time = |at| wall::time_of(now, today.max(row.at), at);
+    let state = match (row.state.as_str(), row.until) {
+        (CLOSED, _) => RememberedState::Closed,
+        (OPEN, Some(until)) => RememberedState::Open { until: time(until) },
+        (HALF_OPEN, _) => RememberedState::HalfOpen,
+        _ => return None,
+    };
+    Some(Remembered {
+        reference: row.reference.map(|(p95, usual)| Reference { p95, usual }),
+        hold: row.hold.map(|hold| RememberedHold {
+            until: time(hold.until),
+            doublings: hold.doublings,
+            guessed: hold.guessed,
+        }),
+        breaker: RememberedBreaker {
+            state,
+            weight: row.weight,
+            cooldown: row.cooldown,
+            by_streams: row.by_streams,
+            away_since: row.away_since.map(time),
+            opened_by: row.cause.as_deref().and_then(Why::from_word),
+        },
+    })
+}
+
+const CLOSED: &str = "closed";
+const OPEN: &str = "open";
+const HALF_OPEN: &str = "half_open";

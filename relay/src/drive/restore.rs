@@ -1,0 +1,122 @@
+//! The start after another life: what the journal kept is put back on the board
+//! before the first request, and whoever is on call is told what is still in force.
+
+use super::memory::{Memory, remembered};
+use super::relay::{Drain, Relay};
+use crate::journal::{HealthRecord, Kept, OverrideRecord};
+use crate::policy::{Board, Override, RememberedState, RungIndex, Time};
+use crate::wall;
+use shared::UnixMillis;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often overrides are looked at for their end, and rungs for what they have learned.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The moment of the restart, by both clocks.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    now: Time,
+    today: UnixMillis,
+}
+
+impl Relay {
+    /// Puts back what an earlier life left; before the first request.
+    pub fn restore(&self, kept: &Kept) {
+        let moment = Moment { now: wall::now(), today: wall::unix() };
+        self.with_board(moment.now, |board| {
+            for row in &kept.health {
+                restore_health(board, self.memory(), row, moment);
+            }
+            self.memory().is_as_written(board);
+            for row in &kept.overrides {
+                restore_override(board, self.memory(), row, moment);
+            }
+            // Those whose time came while nobody was there.
+            board.settle(moment.now);
+        });
+    }
+
+    /// Writes what is known of the rungs; before the journal is closed.
+    pub fn remember_all(&self) {
+        let now = wall::now();
+        self.with_board(now, |board| self.memory().finish(now, board, &self.journal));
+    }
+}
+
+/// Ends overrides when their time comes and keeps what rungs have learned, until the
+/// relay's last moment.
+pub async fn look_after_rungs(relay: Arc<Relay>) {
+    loop {
+        tokio::select! {
+            () = relay.until(Drain::Cut) => return,
+            () = tokio::time::sleep(LOOK) => {}
+        }
+        let now = wall::now();
+        relay.with_board(now, |board| {
+            board.settle(now);
+            relay.memory().look(now, board, &relay.journal);
+        });
+    }
+}
+
+fn find(memory: &Memory, name: &str) -> Option<RungIndex> {
+    memory.rungs.iter().position(|rung| &*rung.name == name).map(RungIndex)
+}
+
+fn left(until: Time, now: Time) -> String {
+    let whole = Duration::from_secs(until.since(now).as_millis().div_ceil(1000) as u64);
+    humantime::format_duration(whole).to_string()
+}
+
+fn restore_health(board: &mut Board, memory: &Memory, row: &HealthRecord, moment: Moment) {
+    let Moment { now, today } = moment;
+    let rung = &row.rung;
+    let Some(index) = find(memory, rung) else {
+        tracing::info!(%rung, "remembered, but no longer in the config");
+        return;
+    };
+    let Some(identity) = memory.rungs.get(index.0) else { return };
+    if identity.fingerprint != row.fingerprint {
+        tracing::warn!(%rung, "its provider, address or model is another one since the restart: what was known of it is forgotten");
+        return;
+    }
+    let Some(mut kept) = remembered(row, now, today) else {
+        tracing::warn!(%rung, state = row.state, "the journal's row of its health makes no sense; it starts afresh");
+        return;
+    };
+    if identity.key_tag != row.key_tag {
+        kept = kept.under_another_key();
+    }
+    board.restore(index, now, &kept);
+    let state = board.remember(index).map(|kept| kept.breaker.state);
+    if let Some(RememberedState::Open { until }) = state {
+        let (rule, left) = (row.cause.as_deref().unwrap_or("unknown"), left(until, now));
+        tracing::warn!(%rung, rule, left, "its breaker is still open from before the restart");
+    }
+    if let Some(until) = board.held_until(index, now) {
+        let left = left(until, now);
+        tracing::warn!(%rung, left, "still held from before the restart: its provider asked for a pause");
+    }
+}
+
+fn restore_override(board: &mut Board, memory: &Memory, row: &OverrideRecord, moment: Moment) {
+    let Moment { now, today } = moment;
+    let rung = &row.rung;
+    let Some(index) = find(memory, rung) else {
+        tracing::info!(%rung, mode = row.mode, "overridden, but no longer in the config");
+        return;
+    };
+    let Some(mode) = Override::from_word(&row.mode) else {
+        tracing::warn!(%rung, mode = row.mode, "the journal's row of its override makes no sense; it is not in force");
+        return;
+    };
+    let until = row.until.map(|until| wall::time_of(now, today.max(row.at), until));
+    board.force_until(index, now, mode, until);
+    let left = until.map_or_else(|| "without an end".to_owned(), |until| left(until, now));
+    let (mode, by) = (mode.as_str(), row.author.as_deref().unwrap_or("unknown"));
+    let reason = row.reason.as_deref().unwrap_or_default();
+    if until.is_none_or(|until| until > now) {
+        tracing::warn!(%rung, mode, by, reason, left, "its override is still in force after the restart");
+    }
+}
