@@ -18,6 +18,9 @@ use shared::UnixMillis;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+#[cfg(test)]
+mod tests;
+
 /// What moves slowly is written this often at the most.
 const SELDOM: Duration = Duration::from_secs(60);
 /// What does not move is written this often, so that its row is not taken for a stray one.

@@ -65,8 +65,9 @@ fn find(memory: &Memory, name: &str) -> Option<RungIndex> {
 }
 
 fn left(until: Time, now: Time) -> String {
-    let whole = Duration::from_secs(until.since(now).as_millis().div_ceil(1000) as u64);
-    humantime::format_duration(whole).to_string()
+    // Whole seconds are enough for a human, and none left is not zero left.
+    let seconds = until.since(now).as_secs().saturating_add(1);
+    humantime::format_duration(Duration::from_secs(seconds)).to_string()
 }
 
 fn restore_health(board: &mut Board, memory: &Memory, row: &HealthRecord, moment: Moment) {
