@@ -70,6 +70,16 @@ fn every_walk_ends_what_is_over_before_it_looks() {
 }
 
 #[test]
+fn a_demotion_that_is_over_puts_nobody_behind() {
+    for (left, first) in [(1, 1), (0, 0)] {
+        let mut stage = Stage::set(ladder(2), rungs(2), streaming());
+        let until = stage.now.plus(Duration::from_millis(left));
+        stage.board.force_until(FIRST, stage.now, Override::Demoted, Some(until));
+        assert_eq!(dials(&stage.give(Input::Start)), [(1, first, K::First)], "{left} ms left");
+    }
+}
+
+#[test]
 fn the_last_word_on_an_override_counts() {
     let mut stage = Stage::on(2);
     let at = |seconds| Some(stage.now.plus(Duration::from_secs(seconds)));
@@ -197,6 +207,14 @@ fn a_wait_for_it_ends_too() {
     stage.after(1_000);
     assert_eq!(stage.give(Input::Wake), []);
     assert_eq!(dials(&stage.wake()), [(1, 1, K::First)]);
+}
+
+#[test]
+fn a_back_off_before_a_retry_is_not_waited_for() {
+    let mut stage = Stage::set(LadderSpec { retries: Some(2), ..ladder(2) }, rungs(2), streaming());
+    stage.give(Input::Start);
+    assert_eq!(dials(&stage.status(A, 500)), [], "it backs off");
+    assert_eq!(dials(&force(&mut stage, FIRST)), [(2, 1, K::Failover)], "at once");
 }
 
 #[test]
