@@ -104,6 +104,23 @@ pub enum Why {
 }
 
 impl Why {
+    /// Every one.
+    pub const ALL: [Self; 13] = [
+        Self::BadRun,
+        Self::BrokenRun,
+        Self::BadShare,
+        Self::SlowP95,
+        Self::NeverAToken,
+        Self::Auth,
+        Self::ProbeBad,
+        Self::CooledDown,
+        Self::ProbesGood,
+        Self::LastResortGood,
+        Self::Spared,
+        Self::Operator,
+        Self::Rebased,
+    ];
+
     /// Its word in the journal.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
