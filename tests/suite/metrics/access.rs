@@ -129,3 +129,23 @@ async fn both_formats_say_what_they_are() {
     let (open, plain) = (names(open.body_text()), names(plain.body_text()));
     assert_eq!(open.symmetric_difference(&plain).count(), 0, "{open:?}");
 }
+
+#[tokio::test]
+async fn the_readme_names_only_metrics_that_exist() {
+    let a = Provider::always(Reply::text("from A")).await;
+    let relay = Relay::start(&Setup::over(&[&a])).await;
+    let page = relay.metrics().await;
+    let there: BTreeSet<&str> =
+        page.samples().filter_map(|(series, _)| series.split('{').next()).collect();
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+    let readme = std::fs::read_to_string(readme).unwrap();
+    let part_of_name = |c: char| c.is_ascii_lowercase() || c == '_';
+    let named: BTreeSet<&str> = readme
+        .match_indices("belay_")
+        .filter_map(|(at, _)| readme[at..].split(|c| !part_of_name(c)).next())
+        .filter(|name| *name != "belay_")
+        .collect();
+    assert!(named.len() >= 10, "{named:?}");
+    let missing: Vec<_> = named.difference(&there).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
