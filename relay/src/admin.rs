@@ -1,8 +1,9 @@
 //! The admin plane: what on-call engineers and their tools call.
 //!
-//! So far it reads: readiness, and the journal's requests. Changes come with
-//! an issue of their own.
+//! So far it reads: readiness, numbers, and the journal's requests. Changes come
+//! with an issue of their own.
 
+mod metrics;
 mod requests;
 mod tokens;
 
@@ -46,6 +47,7 @@ pub fn router(relay: &Arc<Relay>, admin: &Admin) -> Router {
     };
     let tokens = Arc::new(admin.tokens.clone());
     let api = Router::new()
+        .route("/metrics", get(metrics::page))
         .route("/admin/v1/requests", get(requests::list))
         .route("/admin/v1/requests/{id}", get(requests::one))
         .layer(middleware::from_fn(move |request: Request, next: Next| {
@@ -64,7 +66,8 @@ pub fn router(relay: &Arc<Relay>, admin: &Admin) -> Router {
         .fallback(async || {
             Problem::new(
                 StatusCode::NOT_FOUND,
-                "There is nothing at this path. The admin API is at /admin/v1/requests.",
+                "There is nothing at this path. The admin API is at /admin/v1/requests, \
+                 numbers for Prometheus at /metrics.",
             )
         })
         .method_not_allowed_fallback(async || {

@@ -10,6 +10,7 @@
 
 mod alarm;
 mod closing;
+mod count;
 mod driver;
 mod line;
 mod log;

@@ -19,12 +19,14 @@ pub mod client;
 pub mod clock;
 pub mod fixture;
 pub mod openai;
+pub mod page;
 pub mod provider;
 pub mod relay;
 pub mod setup;
 pub mod tls;
 
 pub use client::{Answer, End, Exchange};
+pub use page::Page;
 pub use provider::{Provider, Reply};
 pub use relay::Relay;
 pub use setup::Setup;

@@ -3,6 +3,7 @@
 mod ask;
 mod child;
 mod journal;
+mod metrics;
 
 pub use journal::tried;
 

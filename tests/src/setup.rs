@@ -14,6 +14,7 @@ pub const KEY: &str = "UPSTREAM-KEY-PLACEHOLDER";
 #[derive(Debug, Clone, Default)]
 pub struct Setup {
     server: String,
+    admin: String,
     rungs: Vec<Rung>,
     ladder: String,
     journal: String,
@@ -56,6 +57,13 @@ impl Setup {
     #[must_use]
     pub fn server(mut self, line: &str) -> Self {
         let _ = writeln!(self.server, "{line}");
+        self
+    }
+
+    /// Adds a line to `[admin]`.
+    #[must_use]
+    pub fn admin(mut self, line: &str) -> Self {
+        let _ = writeln!(self.admin, "{line}");
         self
     }
 
@@ -119,8 +127,8 @@ impl Setup {
     #[must_use]
     pub fn toml(&self, journal: &str) -> String {
         let mut toml = format!(
-            "[server]\nlisten = \"127.0.0.1:0\"\n{}\n[admin]\nlisten = \"127.0.0.1:0\"\n\n[journal]\npath = \"{journal}\"\n{}\n",
-            self.server, self.journal
+            "[server]\nlisten = \"127.0.0.1:0\"\n{}\n[admin]\nlisten = \"127.0.0.1:0\"\n{}\n[journal]\npath = \"{journal}\"\n{}\n",
+            self.server, self.admin, self.journal
         );
         for Rung { name, base_url, provider, keys } in &self.rungs {
             let variable = key_variable(name);

@@ -4,7 +4,7 @@
 use tests::client::{End, Exchange, request};
 use tests::clock::{assert_within, ms, now};
 use tests::provider::{Framing, Step};
-use tests::{Answer, Provider, Reply, openai};
+use tests::{Answer, Page, Provider, Reply, openai};
 
 async fn direct(provider: &Provider) -> Exchange {
     let body = openai::ask("m").to_string();
@@ -101,4 +101,31 @@ async fn fixtures_are_whole_and_play_as_their_manifest_says() {
     client.until_text("here").await;
     assert_eq!(provider.call(0).await.bytes_sent(), 497);
     assert_within("one write", client.sent_at().elapsed(), ms(500));
+}
+
+#[test]
+fn a_page_of_metrics_that_a_scraper_would_refuse_is_refused() {
+    let head = "# HELP belay_a_total A.\n# TYPE belay_a_total counter\n";
+    let histogram = "# HELP belay_h H.\n# TYPE belay_h histogram\n";
+    let good = format!(
+        "{head}belay_a_total{{x=\"y\"}} 1\n{histogram}belay_h_sum{{x=\"y\"}} 0.5\n\
+         belay_h_count{{x=\"y\"}} 1\nbelay_h_bucket{{x=\"y\",le=\"1\"}} 1\n\
+         belay_h_bucket{{x=\"y\",le=\"+Inf\"}} 1\n"
+    );
+    assert_eq!(Page::read(&good).samples().count(), 5);
+    for bad in [
+        "belay_a_total 1\n".to_owned(),
+        format!("{head}belay_a_total one\n"),
+        format!("{head}belay_a_total 1"),
+        format!("{head}belay_a_total 1\nbelay_a_total 2\n"),
+        format!("{head}belay_a_total{{x=\"y\" 1\n"),
+        format!("{head}{head}"),
+        "# TYPE belay_a_total counter\nbelay_a_total 1\n".to_owned(),
+        good.replace("belay_a_total", "belay_a"),
+        good.replace("le=\"+Inf\"} 1", "le=\"+Inf\"} 2"),
+        good.replace("le=\"1\"} 1", "le=\"1\"} 3"),
+    ] {
+        let read = std::panic::catch_unwind(|| Page::read(&bad));
+        assert!(read.is_err(), "read without a complaint:\n{bad}");
+    }
 }

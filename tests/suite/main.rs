@@ -18,6 +18,7 @@ mod commands;
 mod harness;
 mod journal;
 mod mended;
+mod metrics;
 mod outcomes;
 mod rescue;
 mod restart;

@@ -133,6 +133,7 @@ fn explain(ready: &Ready, providers: &[Simulated], folder: &std::path::Path) {
         ));
         say(format_args!("Kill it while it is silent:\n  kill {pid}"));
     }
+    say(format_args!("\nNumbers for Prometheus:\n  curl http://{admin}/metrics"));
     let journal = folder.join("belay.db");
     say("\nSee what was tried:");
     say(format_args!("  curl http://{admin}/admin/v1/requests?limit=5"));

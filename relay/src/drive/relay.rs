@@ -6,6 +6,7 @@ use crate::config::{self, Config};
 use crate::dialect::matchers::{Field, Matcher};
 use crate::journal::Journal;
 use crate::journal::{OverrideEnd, TransitionRecord};
+use crate::metrics::Metrics;
 use crate::policy::{
     Board, BreakerSpec, Capabilities, HedgeDelay, HedgeSpec, LadderIndex, LadderSpec, OnEmpty,
     OnRefusal, RungIndex, RungSpec, Time, Transition, Why,
@@ -71,8 +72,12 @@ pub struct Relay {
     pub rungs: Vec<Arc<Rung>>,
     /// Every attempt's record.
     pub journal: Journal,
+    /// What it did, in numbers.
+    pub metrics: Metrics,
     /// When the relay started, for the model list.
     pub started: shared::UnixMillis,
+    /// The same for measuring: how long ago that was.
+    pub(super) began: Time,
     names: Vec<(String, usize)>,
     board: Mutex<Board>,
     memory: Memory,
@@ -121,7 +126,7 @@ impl Relay {
             .iter()
             .map(|provider| Ok((Arc::new(Provider::new(provider)?), matchers(provider))))
             .collect::<Result<Vec<_>, CannotBuild>>()?;
-        let rungs = config
+        let rungs: Vec<_> = config
             .rungs
             .iter()
             .filter_map(|rung| {
@@ -151,6 +156,7 @@ impl Relay {
         let domains = domains(&config.rungs);
         let specs = config.rungs.iter().map(|rung| rung_spec(rung, &domains)).collect();
         let ladder_specs = ladders.iter().map(|ladder| Arc::clone(&ladder.spec)).collect();
+        let metrics = Metrics::new(&super::count::names(&config, &rungs, &ladders));
         Ok(Self {
             names,
             ladders,
@@ -158,7 +164,9 @@ impl Relay {
             board: Mutex::new(Board::new(specs, ladder_specs, crate::wall::rng())),
             memory,
             journal,
+            metrics,
             started: crate::wall::unix(),
+            began: crate::wall::now(),
             server: config.server,
             clients: config.clients,
             drain: watch::Sender::new(Drain::Serving),
@@ -201,6 +209,7 @@ impl Relay {
         let Some(rung) = self.rung(transition.rung) else { return };
         let (rule, weight) = (transition.why.as_str(), transition.weight);
         tracing::warn!(rung = %rung.name, from = transition.from, to = transition.to, rule, weight, "breaker");
+        self.metrics.transition(&rung.name, transition.to, rule);
         let (calls, bad) = transition.window;
         let at = crate::wall::unix_of(now, transition.at);
         self.journal.transition(TransitionRecord {

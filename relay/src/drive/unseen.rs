@@ -30,6 +30,9 @@ pub(super) fn run(relay: &Arc<Relay>, mut probe: Probe, mut line: Line) {
                 Err(_due) => probe.wake(now, board),
             });
             if done {
+                if let Some(verdict) = probe.verdict() {
+                    relay.metrics.unseen_verdict(&line.rung.name, verdict);
+                }
                 return;
             }
         }

@@ -129,6 +129,12 @@ impl Board {
         }
     }
 
+    /// How often `rung` has asked for a pause.
+    #[must_use]
+    pub fn holds_asked(&self, rung: RungIndex) -> u64 {
+        self.rungs.get(rung.0).map(|health| health.holds_asked).unwrap_or_default()
+    }
+
     /// Until when `rung` is held.
     #[must_use]
     pub fn held_until(&self, rung: RungIndex, now: Time) -> Option<Time> {
@@ -230,6 +236,13 @@ impl Board {
         self.ladders.get(ladder.0).map(|(_, budget)| budget.levels())
     }
 
+    /// How often a ladder's hedge and retry budgets have refused.
+    #[must_use]
+    pub fn refusals(&self, ladder: LadderIndex) -> Option<(u64, u64)> {
+        let budget = &self.ladders.get(ladder.0)?.1;
+        Some((budget.refused_hedges, budget.refused_retries))
+    }
+
     /// An attempt goes out to `rung`.
     pub(crate) fn dial(&mut self, rung: RungIndex, now: Time) -> Ticket {
         self.settle(now);
@@ -323,6 +336,7 @@ impl Board {
         };
         if asks_for_a_pause {
             health.hold.ask(now, dialled, retry_after, &health.spec, &mut self.rng);
+            health.holds_asked += 1;
             if health.hold.is_news() {
                 self.changed.push(rung);
             }

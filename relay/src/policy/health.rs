@@ -85,6 +85,8 @@ pub fn size_term(prompt_tokens: u64) -> Duration {
 pub(crate) struct Health {
     pub(crate) spec: RungSpec,
     pub(crate) hold: Hold,
+    /// How often a provider asked for a pause; an operator who ends a hold does not undo that.
+    pub(crate) holds_asked: u64,
     pub(crate) breaker: Breaker,
     pub(crate) forced: Override,
     /// When the override ends by itself; `None`: never, or there is none.
@@ -146,6 +148,7 @@ impl Health {
             breaker: Breaker::new(spec.breaker.clone()),
             spec,
             hold: Hold::default(),
+            holds_asked: 0,
             forced: Override::Auto,
             forced_until: None,
             suspect: false,

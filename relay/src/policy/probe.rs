@@ -11,7 +11,8 @@ use crate::policy::input::Ending;
 use crate::policy::ladder::RungIndex;
 use crate::policy::outcome::judge;
 use crate::policy::time::Time;
-use shared::AttemptOutcome;
+use crate::policy::walk::verdicts;
+use shared::{AttemptOutcome, TokenVerdict};
 
 /// One losing probe.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +26,8 @@ pub struct Probe {
     pub(crate) slow: bool,
     /// When it is cut.
     pub(crate) hard: Time,
+    /// What it has said since it runs on unseen.
+    pub(crate) verdict: Option<TokenVerdict>,
 }
 
 impl Probe {
@@ -32,6 +35,13 @@ impl Probe {
     #[must_use]
     pub fn next_deadline(&self) -> Time {
         self.mark.filter(|_| !self.slow).map_or(self.hard, |mark| mark.min(self.hard))
+    }
+
+    /// What it said about its rung, once it is done; `None` if it was called slow while
+    /// its request still ran: that has been told.
+    #[must_use]
+    pub const fn verdict(&self) -> Option<TokenVerdict> {
+        self.verdict
     }
 
     /// Its first token came: it is done.
@@ -64,11 +74,12 @@ impl Probe {
     fn say_slow(&mut self, now: Time, board: &mut Board) {
         if !self.slow {
             self.slow = true;
+            self.verdict = Some(TokenVerdict::Slow);
             board.slow(self.rung, now, self.ticket);
         }
     }
 
-    fn end(&self, now: Time, outcome: AttemptOutcome, had_token: bool, board: &mut Board) {
+    fn end(&mut self, now: Time, outcome: AttemptOutcome, had_token: bool, board: &mut Board) {
         let report = Report {
             ticket: self.ticket,
             outcome,
@@ -79,6 +90,9 @@ impl Probe {
             retry_after: None,
             prompt_tokens: self.prompt_tokens,
         };
+        if !self.slow {
+            self.verdict = verdicts(&report).0;
+        }
         board.ended(self.rung, now, &report);
     }
 }

@@ -388,6 +388,7 @@ impl Walk {
             mark: mark.map(|mark| attempt.dialled.plus(mark)),
             slow: attempt.slow,
             hard: attempt.dialled.plus(hard.unwrap_or(DEFAULT_TTFT)),
+            verdict: None,
         };
         let verdict = attempt.slow.then_some(TokenVerdict::Slow);
         out.push(Action::Detach { attempt: id, probe });
@@ -502,7 +503,7 @@ const fn answered(outcome: AttemptOutcome) -> RequestOutcome {
 }
 
 /// What an attempt said about its rung: by its first token, and afterwards.
-fn verdicts(report: &Report) -> (Option<TokenVerdict>, Option<StreamVerdict>) {
+pub(super) fn verdicts(report: &Report) -> (Option<TokenVerdict>, Option<StreamVerdict>) {
     let verdict = row(report.outcome).verdict;
     let paused = report.outcome == AttemptOutcome::Overloaded && report.retry_after.is_some();
     let token = if report.slow {

@@ -39,7 +39,10 @@ pub(super) async fn complete(
     // must not be able to fill either.
     let client = match keys::client(&relay.clients, &head.headers) {
         Ok(client) => client,
-        Err(rejection) => return rejection.with_id(id).into_response(),
+        Err(rejection) => {
+            relay.metrics.turned_away(rejection.code);
+            return rejection.with_id(id).into_response();
+        }
     };
     // From here on a drain waits for it, and it counts among the running ones.
     let running = relay.enter();
@@ -50,6 +53,7 @@ pub(super) async fn complete(
         Ok(checked) => checked,
         Err(rejection) => {
             let rejection = rejection.with_id(id);
+            relay.metrics.turned_away(rejection.code);
             record(&relay, id, at, name, &known, rejection.status);
             return rejection.into_response();
         }
@@ -175,6 +179,7 @@ fn record(
 ) {
     let model = known.model.as_deref();
     let record = reject_record(id, at, client, model, known.stream, status.as_u16());
+    relay.count_reject(&record);
     // The answer to a request that never ran does not wait for its record.
     drop(relay.journal.end(record));
 }

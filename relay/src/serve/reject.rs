@@ -13,18 +13,18 @@ use std::time::Duration;
 pub(super) struct Rejection {
     pub(super) id: RequestId,
     pub(super) status: StatusCode,
-    code: String,
+    pub(super) code: &'static str,
     message: String,
     param: Option<String>,
     retry_after: Option<Duration>,
 }
 
 impl Rejection {
-    pub(super) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
+    pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self {
             id: wall::request_id(),
             status,
-            code: code.to_owned(),
+            code,
             message: message.into(),
             param: None,
             retry_after: None,
@@ -61,7 +61,7 @@ impl IntoResponse for Rejection {
             message: &self.message,
             kind,
             param: self.param.as_deref(),
-            code: Some(&self.code),
+            code: Some(self.code),
             belay: None,
         };
         let id = self.id.to_string();

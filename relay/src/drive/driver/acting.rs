@@ -3,6 +3,7 @@
 use super::{Driver, MAX_ANSWER, Phase};
 use crate::dialect::openai_chat::{AnswerReader, AnswerSpec, Form};
 use crate::dialect::stamp::HEARTBEAT;
+use crate::drive::count;
 use crate::drive::line::Line;
 use crate::drive::log::{AttemptEnding, AttemptLog};
 use crate::drive::reply::{self, Head};
@@ -26,6 +27,8 @@ impl Driver {
         match action {
             Action::Dial { attempt, rung, kind, plain, once, probe } => {
                 self.log.hedged |= kind == AttemptKind::Hedge;
+                let before = self.log.attempts.last();
+                count::dialled(&self.relay.metrics, &self.ladder.name, attempt, kind, before);
                 self.dial(now, attempt, rung, kind, Manner { plain, once, probe });
             }
             Action::Detach { attempt, probe } => self.detach(attempt, probe),
@@ -48,6 +51,8 @@ impl Driver {
                     let facts = line.reader.facts();
                     let ending = AttemptEnding { outcome, cause, clock, verdict, stream_verdict };
                     let end = line.log.end(now, ending, &line.rung, facts, self.prompt_tokens);
+                    let ttft = line.log.first_token.map(|at| at.since(line.log.dialled));
+                    count::attempt(&self.relay.metrics, &self.ladder.name, &end, ttft);
                     self.log.attempts.push(end);
                 }
             }
@@ -142,6 +147,9 @@ impl Driver {
         let Some(line) = self.lines.iter_mut().find(|line| line.id == id) else { return };
         let held = std::mem::take(&mut line.held);
         self.log.answered_by = Some(Arc::clone(&line.rung.name));
+        if line.log.start.kind == AttemptKind::Hedge {
+            self.relay.metrics.hedge_won(&self.ladder.name);
+        }
         self.log.first_token = line.log.first_token;
         if self.request.stream() {
             if self.out.is_empty() {

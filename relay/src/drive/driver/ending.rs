@@ -4,6 +4,7 @@ use super::{Driver, Phase};
 use crate::dialect::openai_chat::{self, BelayError, ClientError, TERMINATOR};
 use crate::dialect::stamp;
 use crate::drive::closing::Closing;
+use crate::drive::count;
 use crate::drive::reply::{self, Out, Reply, error_reply};
 use crate::drive::tell::{Words, words};
 use crate::journal::{AttemptEnd, Commit};
@@ -162,6 +163,7 @@ impl Driver {
             self.log.events = line.map_or(0, |line| line.log.events);
         }
         let record = self.log.end(outcome, cause, &self.relay, self.walk.passed_over());
+        count::request(&self.relay.metrics, &self.ladder.name, &record, &self.log);
         self.relay.journal.end(record)
     }
 }

@@ -1,0 +1,24 @@
+//! `GET /metrics`: numbers for Prometheus.
+
+use super::Problem;
+use crate::drive::Relay;
+use crate::metrics::Format;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, StatusCode, header};
+use std::sync::Arc;
+
+pub(super) async fn page(
+    State(relay): State<Arc<Relay>>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    let format = Format::accepted(accept);
+    let page = relay.metrics.text(&relay.standing(), format).map_err(|_error| {
+        Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "The numbers could not be written as text. Report this; requests are not affected.",
+        )
+    })?;
+    Ok(([(header::CONTENT_TYPE, format.content_type())], page).into_response())
+}

@@ -1,0 +1,177 @@
+//! From records to numbers: what the journal is told, the metrics are told too.
+//!
+//! The metrics know neither journal nor board; this file hands them what they
+//! count, once per dial and per end, and reads for them how the relay stands.
+
+use super::log::RequestLog;
+use super::relay::{Drain, Ladder, Relay, Rung};
+use crate::config::Config;
+use crate::journal::{AttemptEnd, RequestEnd};
+use crate::metrics::{
+    After, AttemptFacts, JournalNow, LadderNames, LadderNow, Metrics, Names, Now, RequestFacts,
+    RungNames, RungNow,
+};
+use crate::policy::breaker::State;
+use crate::policy::{AttemptId, Board, LadderIndex, RungIndex, Time};
+use crate::wall;
+use shared::AttemptKind;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The names that become labels.
+pub(super) fn names(config: &Config, rungs: &[Arc<Rung>], ladders: &[Arc<Ladder>]) -> Names {
+    let rung_names = config.rungs.iter().zip(rungs).filter_map(|(settings, rung)| {
+        Some(RungNames {
+            rung: Arc::clone(&rung.name),
+            provider: config.providers.get(settings.provider)?.name.as_str().into(),
+            model: settings.model.as_str().into(),
+        })
+    });
+    let on = |ladder: &Ladder| {
+        let of = |index: &RungIndex| rungs.get(index.0).map(|rung| Arc::clone(&rung.name));
+        ladder.spec.rungs.iter().filter_map(of).collect()
+    };
+    let ladder_names = ladders
+        .iter()
+        .map(|ladder| LadderNames { ladder: Arc::clone(&ladder.name), rungs: on(ladder) });
+    Names { rungs: rung_names.collect(), ladders: ladder_names.collect() }
+}
+
+/// An attempt goes out; `before` is the last one of its request that has ended.
+pub(super) fn dialled(
+    metrics: &Metrics,
+    ladder: &Arc<str>,
+    attempt: AttemptId,
+    kind: AttemptKind,
+    before: Option<&AttemptEnd>,
+) {
+    let after = before.map(|before| After { outcome: before.outcome, status: before.status });
+    metrics.dialled(ladder, attempt.0, kind, after);
+}
+
+/// An attempt ended; `ttft` is finer than its record's milliseconds.
+pub(super) fn attempt(
+    metrics: &Metrics,
+    ladder: &Arc<str>,
+    end: &AttemptEnd,
+    ttft: Option<Duration>,
+) {
+    metrics.attempt(&AttemptFacts {
+        ladder,
+        rung: &end.start.rung,
+        n: end.start.n,
+        kind: end.start.kind,
+        outcome: end.outcome,
+        cause: end.cause,
+        verdict: end.verdict,
+        stream_verdict: end.stream_verdict,
+        ttft,
+        usage: end.usage,
+        estimated: end.estimated,
+        cost: end.cost.ok(),
+    });
+}
+
+/// A request ended.
+pub(super) fn request(metrics: &Metrics, ladder: &Arc<str>, end: &RequestEnd, log: &RequestLog) {
+    // Who waits for the whole answer does not see its first token.
+    let seen = log.first_token.filter(|_| end.start.stream);
+    metrics.request(&RequestFacts {
+        ladder: Some(ladder),
+        outcome: end.outcome,
+        cause: end.cause,
+        status: end.status,
+        ttft: seen.map(|at| at.since(log.accepted)),
+        duration: Some(wall::now().since(log.accepted)),
+        passed_over: &end.passed_over,
+    });
+}
+
+impl Relay {
+    /// Counts a request that never walked. Its `model` named no ladder that its client may
+    /// use, or was not read: it is counted under none.
+    pub fn count_reject(&self, end: &RequestEnd) {
+        self.metrics.request(&RequestFacts {
+            ladder: None,
+            outcome: end.outcome,
+            cause: end.cause,
+            status: end.status,
+            ttft: None,
+            duration: None,
+            passed_over: &end.passed_over,
+        });
+    }
+
+    /// How the relay stands at this moment, for its numbers.
+    #[must_use]
+    pub fn standing(&self) -> Now {
+        let now = wall::now();
+        let (rungs, ladders) = self.with_board(now, |board| {
+            let rungs = self.rungs.iter().enumerate();
+            let rungs = rungs.map(|(index, rung)| rung_now(board, rung, RungIndex(index), now));
+            let ladders = self.ladders.iter().map(|ladder| ladder_now(board, ladder));
+            (rungs.collect(), ladders.collect())
+        });
+        let journal = self.journal.health();
+        Now {
+            rungs,
+            ladders,
+            journal: JournalNow {
+                ok: journal.ok,
+                late: journal.late,
+                queue: journal.queue,
+                lag: Duration::from_millis(journal.lag_ms),
+                lost: journal.lost,
+            },
+            in_flight: self.running(),
+            draining: self.drain() != Drain::Serving,
+            uptime: now.since(self.began),
+        }
+    }
+}
+
+fn rung_now(board: &Board, rung: &Rung, index: RungIndex, now: Time) -> RungNow {
+    let breaker = board.breaker(index);
+    let (state, cools_for) = match breaker.map(crate::policy::breaker::Breaker::state) {
+        Some(State::Open { until }) => ("open", until.since(now)),
+        Some(State::HalfOpen { .. }) => ("half_open", Duration::ZERO),
+        Some(State::Closed) | None => ("closed", Duration::ZERO),
+    };
+    RungNow {
+        rung: Arc::clone(&rung.name),
+        state,
+        forced: board.forced(index, now).map(|(mode, _)| mode).unwrap_or_default().as_str(),
+        weight: breaker.map_or(1.0, crate::policy::breaker::Breaker::weight),
+        cools_for,
+        held_for: board.held_until(index, now).map_or(Duration::ZERO, |until| until.since(now)),
+        holds_asked: board.holds_asked(index),
+        reference: board.reference(index),
+    }
+}
+
+fn ladder_now(board: &Board, ladder: &Ladder) -> LadderNow {
+    let index: LadderIndex = ladder.index;
+    let (hedge_level, retry_level) = board.levels(index).unwrap_or_default();
+    let (refused_hedges, refused_retries) = board.refusals(index).unwrap_or_default();
+    LadderNow {
+        ladder: Arc::clone(&ladder.name),
+        hedge_level,
+        retry_level,
+        refused_hedges,
+        refused_retries,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::metrics::TRANSITIONS;
+    use crate::policy::Why;
+
+    #[test]
+    fn every_rule_of_the_breaker_has_a_series_from_the_start() {
+        for &why in Why::ALL {
+            let known = TRANSITIONS.iter().any(|(_, rules)| rules.contains(&why.as_str()));
+            assert!(known, "{}", why.as_str());
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Numbers for Prometheus: what the relay did, and how it stands now.
+//!
+//! Two kinds, kept apart. *Counters and histograms* are told of something once:
+//! when an attempt is dialled or ends, a request ends, a breaker turns; never
+//! per token. *Gauges of the board and the journal* are not kept up to date by
+//! anybody: who asks hands in a [`Now`], read for that moment.
+//!
+//! Invariants:
+//! - A label is a name from the config or a word of a closed set, so that the
+//!   number of series is bounded by the config. What a client or a provider
+//!   sent never becomes one: no model, no message, no status as it came.
+//! - Series whose labels are few and known exist from the start, at zero: an
+//!   alert on an increase would otherwise sleep through the first one.
+//! - Money is added up in whole nano-dollars and shown in dollars.
+//!
+//! The parts: `attempts`, `requests` and `standing` are what is counted, each with
+//! its names and help texts; `series` orders and encodes them; `status` and `dollars`
+//! are values of their own; [`exposition`] chooses the format.
+
+mod attempts;
+mod dollars;
+pub mod exposition;
+mod requests;
+mod series;
+pub mod standing;
+mod status;
+#[cfg(test)]
+mod tests;
+
+pub use attempts::{After, AttemptFacts, TRANSITIONS};
+pub use exposition::Format;
+pub use requests::RequestFacts;
+pub use standing::{JournalNow, LadderNow, Now, RungNow};
+
+use prometheus_client::registry::Registry;
+use shared::{AttemptKind, TokenVerdict};
+use std::sync::Arc;
+
+/// The names that labels are made of, as the config has them.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    /// Every rung.
+    pub rungs: Vec<RungNames>,
+    /// Every ladder.
+    pub ladders: Vec<LadderNames>,
+}
+
+/// A rung's names.
+#[derive(Debug, Clone)]
+pub struct RungNames {
+    /// Its own.
+    pub rung: Arc<str>,
+    /// Its provider's, in the config.
+    pub provider: Arc<str>,
+    /// Its model's, in the config.
+    pub model: Arc<str>,
+}
+
+/// A ladder's names.
+#[derive(Debug, Clone)]
+pub struct LadderNames {
+    /// Its own.
+    pub ladder: Arc<str>,
+    /// Those of its rungs.
+    pub rungs: Vec<Arc<str>>,
+}
+
+/// Everything that is counted.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    attempts: attempts::Attempts,
+    requests: requests::Requests,
+    standing: standing::Standing,
+}
+
+impl Metrics {
+    /// Nothing has happened yet: known series stand at zero.
+    #[must_use]
+    pub fn new(names: &Names) -> Self {
+        let mut registry = Registry::with_prefix("belay");
+        // In this order they stand on the page: how it is, what clients see, and why.
+        Self {
+            standing: standing::Standing::new(&mut registry, names),
+            requests: requests::Requests::new(&mut registry, names),
+            attempts: attempts::Attempts::new(&mut registry, names),
+            registry,
+        }
+    }
+
+    /// An attempt goes out: the `n`-th of its request. `after` is what made a retry or a
+    /// failover necessary.
+    pub fn dialled(&self, ladder: &Arc<str>, n: u32, kind: AttemptKind, after: Option<After>) {
+        self.attempts.dialled(ladder, n, kind, after);
+    }
+
+    /// A hedge became its request's answer.
+    pub fn hedge_won(&self, ladder: &Arc<str>) {
+        self.attempts.hedge_won(ladder);
+    }
+
+    /// An attempt ended.
+    pub fn attempt(&self, facts: &AttemptFacts<'_>) {
+        self.attempts.ended(facts);
+    }
+
+    /// A probe that ran on unseen told its rung's breaker this.
+    pub fn unseen_verdict(&self, rung: &Arc<str>, verdict: TokenVerdict) {
+        self.attempts.verdict(rung, verdict);
+    }
+
+    /// A breaker turned to `to`, because of `rule`.
+    pub fn transition(&self, rung: &Arc<str>, to: &'static str, rule: &'static str) {
+        self.attempts.transition(rung, to, rule);
+    }
+
+    /// A request ended.
+    pub fn request(&self, facts: &RequestFacts<'_>) {
+        self.requests.ended(facts);
+    }
+
+    /// A request was turned away by the relay itself, for the reason that `code` names.
+    pub fn turned_away(&self, code: &'static str) {
+        self.requests.turned_away(code);
+    }
+
+    /// Everything, as text for a scraper.
+    ///
+    /// # Errors
+    /// A metric that cannot be written as text; none of these is known to.
+    pub fn text(&self, now: &Now, format: Format) -> Result<String, std::fmt::Error> {
+        self.standing.set(now);
+        exposition::encode(&self.registry, format)
+    }
+}

@@ -1,0 +1,285 @@
+//! How the relay stands at this moment: breakers, holds, budgets, journal.
+//!
+//! Nobody keeps these up to date: they are read when somebody asks, and so
+//! cannot be wrong, and cost nothing while nobody looks.
+
+use super::Names;
+use super::series::Series;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+type Level = Gauge<f64, AtomicU64>;
+
+const STATES: [&str; 3] = ["closed", "half_open", "open"];
+const OVERRIDES: [&str; 4] = ["auto", "demoted", "forced_closed", "forced_open"];
+
+/// How the relay stands.
+#[derive(Debug, Clone, Default)]
+pub struct Now {
+    /// Every rung.
+    pub rungs: Vec<RungNow>,
+    /// Every ladder.
+    pub ladders: Vec<LadderNow>,
+    /// The journal.
+    pub journal: JournalNow,
+    /// Requests running.
+    pub in_flight: usize,
+    /// Whether it is on its way to stop.
+    pub draining: bool,
+    /// Since its start.
+    pub uptime: Duration,
+}
+
+/// How a rung stands.
+#[derive(Debug, Clone)]
+pub struct RungNow {
+    /// Its name in the config.
+    pub rung: Arc<str>,
+    /// Its breaker's state: `closed`, `half_open` or `open`.
+    pub state: &'static str,
+    /// An operator's override: `auto`, `demoted`, `forced_closed` or `forced_open`.
+    pub forced: &'static str,
+    /// The probability of being first choice, 0 to 1.
+    pub weight: f64,
+    /// Until an open breaker has cooled down; zero otherwise.
+    pub cools_for: Duration,
+    /// Until its hold ends; zero if it is not held.
+    pub held_for: Duration,
+    /// How often a provider asked for a hold, since the start.
+    pub holds_asked: u64,
+    /// What its p95 usually is, if that is known.
+    pub reference: Option<Duration>,
+}
+
+/// How a ladder stands.
+#[derive(Debug, Clone)]
+pub struct LadderNow {
+    /// Its name in the config.
+    pub ladder: Arc<str>,
+    /// Tokens in its hedge budget.
+    pub hedge_level: f64,
+    /// Tokens in its retry budget.
+    pub retry_level: f64,
+    /// Hedges that an empty bucket refused, since the start.
+    pub refused_hedges: u64,
+    /// Retries and failovers that an empty bucket refused, since the start.
+    pub refused_retries: u64,
+}
+
+/// How the journal stands.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct JournalNow {
+    /// Records are being written, and in time.
+    pub ok: bool,
+    /// Answers end without waiting for their record.
+    pub late: bool,
+    /// Records not yet written.
+    pub queue: usize,
+    /// Age of the oldest of them.
+    pub lag: Duration,
+    /// Requests whose record was lost, since the start.
+    pub lost: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, EncodeLabelSet)]
+struct OfRung {
+    rung: Arc<str>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, EncodeLabelSet)]
+struct InState {
+    rung: Arc<str>,
+    state: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, EncodeLabelSet)]
+struct Under {
+    rung: Arc<str>,
+    r#override: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, EncodeLabelSet)]
+struct OfBudget {
+    ladder: Arc<str>,
+    budget: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, EncodeLabelSet)]
+struct Build {
+    version: &'static str,
+}
+
+/// The gauges, and counters that others keep.
+#[derive(Debug)]
+pub(super) struct Standing {
+    states: Series<InState, Gauge>,
+    overrides: Series<Under, Gauge>,
+    weights: Series<OfRung, Level>,
+    cooldowns: Series<OfRung, Level>,
+    holds: Series<OfRung, Level>,
+    holds_asked: Series<OfRung, Counter>,
+    references: Series<OfRung, Level>,
+    budgets: Series<OfBudget, Level>,
+    refused: Series<OfBudget, Counter>,
+    journal_ok: Gauge,
+    journal_late: Gauge,
+    journal_queue: Gauge,
+    journal_lag: Level,
+    journal_lost: Counter,
+    in_flight: Gauge,
+    draining: Gauge,
+    uptime: Level,
+}
+
+impl Standing {
+    pub(super) fn new(registry: &mut Registry, names: &Names) -> Self {
+        let standing = Self {
+            states: Series::new(
+                registry,
+                "breaker_state",
+                "1 for the state that a rung's circuit breaker is in, 0 for the others. An open one \
+                 whose cool-down is over stays open until the next request probes it",
+            ),
+            overrides: Series::new(
+                registry,
+                "breaker_override",
+                "1 for what an operator has set for a rung, 0 for the others; auto: nothing",
+            ),
+            weights: Series::new(
+                registry,
+                "rung_weight",
+                "How often a closed rung is first choice where it stands first, 0 to 1. Under 1: \
+                 it comes back from an open breaker, or was spared as a ladder's last rung",
+            ),
+            cooldowns: Series::new(
+                registry,
+                "breaker_cooldown_seconds",
+                "Until an open circuit breaker lets a probe through; 0 if it is not open",
+            ),
+            holds: Series::new(
+                registry,
+                "rung_hold_seconds",
+                "Until a rung may be called again that asked for a pause (429, Retry-After); 0 if \
+                 it is not held",
+            ),
+            holds_asked: Series::new(
+                registry,
+                "holds_asked",
+                "Answers of a provider that asked for a pause (429, or 503 with Retry-After)",
+            ),
+            references: Series::new(
+                registry,
+                "rung_reference_p95_seconds",
+                "A rung's p95 time to first token when it is well; 1.25 times this is slow. Missing \
+                 until 30 first tokens have been seen",
+            ),
+            budgets: Series::new(
+                registry,
+                "budget_tokens",
+                "Tokens left in a ladder's hedge and retry budgets. Under 1: it is empty",
+            ),
+            refused: Series::new(
+                registry,
+                "budget_refusals",
+                "Hedges, and retries and failovers, that an empty budget refused",
+            ),
+            journal_ok: gauge(registry, "journal_ok", "1 while records are written in time"),
+            journal_late: gauge(
+                registry,
+                "journal_late",
+                "1 while answers end without waiting for their record, since the disk is late",
+            ),
+            journal_queue: gauge(
+                registry,
+                "journal_queue_records",
+                "Records that wait to be written",
+            ),
+            journal_lag: level(
+                registry,
+                "journal_lag_seconds",
+                "Age of the oldest record that waits to be written",
+            ),
+            journal_lost: Counter::default(),
+            in_flight: gauge(registry, "requests_in_flight", "Requests running now"),
+            draining: gauge(registry, "draining", "1 while the relay is on its way to stop"),
+            uptime: level(registry, "uptime_seconds", "Since the relay started"),
+        };
+        let lost = standing.journal_lost.clone();
+        registry.register("journal_lost_requests", "Requests missing from the journal", lost);
+        let build = Series::<Build, Gauge>::new(registry, "build_info", "Always 1: what runs here");
+        build.of(Build { version: env!("CARGO_PKG_VERSION") }).set(1);
+        for names in &names.rungs {
+            standing.holds_asked.begin(OfRung { rung: Arc::clone(&names.rung) });
+        }
+        standing
+    }
+
+    /// Takes over what was read for this moment.
+    pub(super) fn set(&self, now: &Now) {
+        now.rungs.iter().for_each(|rung| self.set_rung(rung));
+        for LadderNow { ladder, hedge_level, retry_level, refused_hedges, refused_retries } in
+            &now.ladders
+        {
+            let of = |budget| OfBudget { ladder: Arc::clone(ladder), budget };
+            self.budgets.of(of("hedge")).set(*hedge_level);
+            self.budgets.of(of("retry")).set(*retry_level);
+            kept_elsewhere(&self.refused.of(of("hedge")), *refused_hedges);
+            kept_elsewhere(&self.refused.of(of("retry")), *refused_retries);
+        }
+        let JournalNow { ok, late, queue, lag, lost } = now.journal;
+        self.journal_ok.set(i64::from(ok));
+        self.journal_late.set(i64::from(late));
+        self.journal_queue.set(count(queue));
+        self.journal_lag.set(lag.as_secs_f64());
+        kept_elsewhere(&self.journal_lost, lost);
+        self.in_flight.set(count(now.in_flight));
+        self.draining.set(i64::from(now.draining));
+        self.uptime.set(now.uptime.as_secs_f64());
+    }
+
+    fn set_rung(&self, now: &RungNow) {
+        let rung = || Arc::clone(&now.rung);
+        let of = || OfRung { rung: rung() };
+        for state in STATES {
+            let labels = InState { rung: rung(), state };
+            self.states.of(labels).set(i64::from(state == now.state));
+        }
+        for word in OVERRIDES {
+            let labels = Under { rung: rung(), r#override: word };
+            self.overrides.of(labels).set(i64::from(word == now.forced));
+        }
+        self.weights.of(of()).set(now.weight);
+        self.cooldowns.of(of()).set(now.cools_for.as_secs_f64());
+        self.holds.of(of()).set(now.held_for.as_secs_f64());
+        kept_elsewhere(&self.holds_asked.of(of()), now.holds_asked);
+        if let Some(reference) = now.reference {
+            self.references.of(of()).set(reference.as_secs_f64());
+        }
+    }
+}
+
+/// Shows a count that the board or the journal keeps.
+fn kept_elsewhere(counter: &Counter, total: u64) {
+    counter.inner().store(total, Ordering::Relaxed);
+}
+
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn gauge(registry: &mut Registry, name: &str, help: &str) -> Gauge {
+    let gauge = Gauge::default();
+    registry.register(name, help, gauge.clone());
+    gauge
+}
+
+fn level(registry: &mut Registry, name: &str, help: &str) -> Level {
+    let level = Level::default();
+    registry.register(name, help, level.clone());
+    level
+}
