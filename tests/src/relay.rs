@@ -4,7 +4,7 @@ mod ask;
 mod child;
 mod journal;
 
-pub use journal::tried;
+pub use journal::{Transition, tried};
 
 use crate::setup::Setup;
 use child::Child;
