@@ -80,6 +80,70 @@ async fn silence_counts_at_the_mark_while_the_call_still_runs() {
 }
 
 #[tokio::test]
+async fn a_client_that_leaves_after_the_mark_has_seen_a_slow_rung() {
+    let a = Provider::always(Reply::text("from A")).await;
+    let b = Provider::always(Reply::text("from B")).await;
+    let relay = Relay::start(&Setup::over(&[&a, &b]).ladder(NO_HEDGE)).await;
+    get_known(&relay).await;
+    a.now_answers(Reply::silent());
+    // The mark is 625 ms: 1.25 times half a second, the least that a reference can be.
+    for (stays, verdict) in [(ms(0), None), (ms(1_000), Some(TokenVerdict::Slow))] {
+        let known = a.count();
+        let mut clients = Vec::new();
+        for n in 0..5 {
+            clients.push(relay.open_stream().await);
+            a.call(known + n).await;
+        }
+        tokio::time::sleep(stays).await;
+        for client in clients {
+            let _ = client.hang_up();
+        }
+        for n in 0..5 {
+            a.call(known + n).await.closed().await;
+        }
+        let rows = relay.requests().await;
+        for row in &rows[..5] {
+            let detail = relay.journaled(&row.id.to_string()).await;
+            assert_eq!(tried(&detail), ["a first cancelled client_gone"]);
+            assert_eq!(detail.attempts[0].verdict, verdict);
+        }
+        let story: &[&str] = if verdict.is_some() { &["a open bad_run"] } else { &[] };
+        relay.tells(story).await;
+    }
+}
+
+#[tokio::test]
+async fn an_attempt_that_is_slow_and_then_cut_counts_once() {
+    let a = Provider::always(Reply::text("from A")).await;
+    let b = Provider::always(Reply::text("from B")).await;
+    let setup = Setup::over(&[&a, &b]).ladder(NO_HEDGE).clocks("ttft = \"800ms\"");
+    let relay = Relay::start(&setup).await;
+    get_known(&relay).await;
+    a.now_answers(Reply::silent());
+    for answer in super::ask_at_once(&relay, 4).await {
+        answer.assert_good("from B");
+        let detail = relay.journaled(&answer.id()).await;
+        assert_eq!(tried(&detail), ["a first ttft_timeout", "b failover ok"]);
+    }
+    assert_eq!(relay.story(), [""; 0]);
+    relay.ask().await.assert_good("from B");
+    relay.tells(&["a open bad_run"]).await;
+}
+
+#[tokio::test]
+async fn an_overloaded_rung_that_names_no_time_is_a_bad_one() {
+    let overloaded = Reply::error(529, "Overloaded", "overloaded_error", &Value::Null);
+    let a = Provider::always(overloaded).await;
+    let b = Provider::always(Reply::text("from B")).await;
+    let relay = Relay::start(&Setup::over(&[&a, &b]).ladder(NO_HEDGE)).await;
+    for _ in 0..6 {
+        relay.ask().await.assert_good("from B");
+    }
+    assert_eq!(a.count(), 5);
+    relay.tells(&["a open bad_run"]).await;
+}
+
+#[tokio::test]
 async fn without_a_reference_silence_is_no_verdict() {
     let a = Provider::always(late("from A", 900)).await;
     let b = Provider::always(Reply::text("from B")).await;

@@ -89,6 +89,56 @@ async fn a_failed_hedge_is_replaced_once() {
 }
 
 #[tokio::test]
+async fn nothing_but_content_wins_a_race() {
+    let error = openai::error_event("worker lost", "server_error", &json!(null));
+    for (hedge, outcome) in [
+        // A frame is no token: a role, a comment, an error, an end.
+        (Reply::stream().send(openai::role() + ": ping\n\n").hold(), "cancelled lost_race"),
+        (Reply::sse(openai::role() + &error), "server_error"),
+        (Reply::sse(openai::DONE), "junk"),
+        (Reply::sse(openai::role() + &openai::finish("stop") + openai::DONE), "empty"),
+        (Reply::error(400, "no", "invalid_request_error", &json!(null)), "bad_request"),
+    ] {
+        let a = Provider::always(late("from A", 800)).await;
+        let b = Provider::always(hedge).await;
+        let relay = Relay::start(&Setup::over(&[&a, &b]).ladder(EARLY_HEDGE)).await;
+        let answer = relay.ask().await;
+        answer.assert_good("from A");
+        let detail = relay.journaled(&answer.id()).await;
+        assert_eq!(tried(&detail), ["a first ok".to_owned(), format!("b hedge {outcome}")]);
+    }
+}
+
+#[tokio::test]
+async fn what_one_of_two_says_of_the_request_counts_if_the_other_fails_too() {
+    let a = Provider::always(failing().after(ms(700))).await;
+    let b = Provider::always(Reply::error(400, "no", "invalid_request_error", &json!(null))).await;
+    let c = Provider::always(Reply::text("never")).await;
+    // Nothing is left for a replacement of the hedge.
+    let hedge = "hedge = { initial = \"300ms\", burst = 1, budget = 0.0 }";
+    let relay = Relay::start(&Setup::over(&[&a, &b, &c]).ladder(hedge)).await;
+    let answer = relay.ask().await;
+    answer.assert_error(400);
+    let detail = relay.journaled(&answer.id()).await;
+    assert_eq!(tried(&detail), ["a first server_error", "b hedge bad_request"]);
+    assert_eq!(c.count(), 0, "the request is wrong: nobody else is asked");
+}
+
+#[tokio::test]
+async fn for_one_json_answer_the_first_token_ends_the_race_but_not_the_walk() {
+    let a = Provider::always(Reply::silent()).await;
+    let b = Provider::always(Reply::begins("half").pause(ms(300)).cut()).await;
+    let c = Provider::always(Reply::text("from C")).await;
+    let relay = Relay::start(&Setup::over(&[&a, &b, &c]).ladder(EARLY_HEDGE)).await;
+    let answer = relay.ask_whole().await;
+    assert_eq!((answer.status, answer.text().as_str()), (200, "from C"));
+    let detail = relay.journaled(&answer.id()).await;
+    let all = ["a first cancelled lost_race", "b hedge disconnect", "c failover ok"];
+    assert_eq!(tried(&detail), all);
+    assert!(a.call(0).await.closed().await < c.call(0).await.at, "cut at B's first token");
+}
+
+#[tokio::test]
 async fn a_request_has_as_many_hedges_and_attempts_in_flight_as_it_may() {
     for (line, expected) in [
         ("max_in_flight = 1", ["a first ttft_timeout", "b failover ttft_timeout", "c failover ok"]),

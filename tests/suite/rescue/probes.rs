@@ -2,7 +2,7 @@
 
 use super::{EARLY_HEDGE, NO_HEDGE, SHORT_COOLDOWN, ask_at_once, late, open_breaker, reaching};
 use shared::PassedOver;
-use tests::clock::{assert_within, eventually, ms};
+use tests::clock::{assert_within, eventually, ms, now};
 use tests::relay::tried;
 use tests::{Provider, Relay, Reply, Setup, openai};
 
@@ -115,6 +115,34 @@ async fn an_unseen_probe_that_fails_is_bad() {
     answer.assert_good("from B");
     assert!(!a.call(5).await.is_closed());
     relay.tells(&[OPENED, COOLED, "a open probe_bad"]).await;
+}
+
+#[tokio::test]
+async fn an_unseen_probe_does_not_keep_a_relay_from_stopping() {
+    let (a, _b, mut relay) = opened(EARLY_HEDGE).await;
+    a.now_answers(Reply::silent());
+    reaching(&relay, &a).await.finish().await.assert_good("from B");
+    assert!(!a.call(5).await.is_closed());
+    let told_at = now();
+    relay.terminate();
+    assert_eq!(relay.exited().await.code(), Some(0));
+    assert_within("the relay's end", told_at.elapsed(), ms(1_500));
+}
+
+#[tokio::test]
+async fn a_probe_that_is_told_to_wait_is_no_verdict() {
+    let (a, _b, relay) = opened(NO_HEDGE).await;
+    a.now_answers(super::limited().header("retry-after", "1"));
+    reaching(&relay, &a).await.finish().await.assert_good("from B");
+    relay.ask().await.assert_good("from B");
+    assert_eq!(a.count(), 6, "held");
+    a.now_answers(Reply::text("from A"));
+    reaching(&relay, &a).await.finish().await.assert_good("from A");
+    assert!(a.call(6).await.at - a.call(5).await.at >= ms(1_000));
+    // Half-open all the while: one more good one closes it.
+    relay.tells(&[OPENED, COOLED]).await;
+    relay.ask().await.assert_good("from A");
+    relay.tells(&[OPENED, COOLED, "a closed probes_good"]).await;
 }
 
 #[tokio::test]
