@@ -64,10 +64,12 @@ async fn a_hedge_goes_to_a_closed_rung_before_a_half_open_one() {
         relay.ask().await.assert_good("from C");
     }
     relay.tells(&["b open bad_run"]).await;
-    // Its cool-down is over by the time of the next hedge: it may be probed, but C is well.
+    // It has cooled down and may be probed when the next request is planned, but C is well.
     b.now_answers(Reply::text("from B"));
+    tokio::time::sleep(ms(300)).await;
     let answer = relay.ask().await;
     answer.assert_good("from C");
+    assert!(relay.journaled(&answer.id()).await.passed_over.is_empty());
     assert_eq!(b.count(), 5);
 }
 

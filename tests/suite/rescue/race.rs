@@ -13,7 +13,8 @@ async fn a_race_calls_so_many_from_the_start_and_cuts_the_losers() {
     let c = Provider::always(Reply::silent()).await;
     let d = Provider::always(Reply::text("from D")).await;
     // Outside the hedge budget, and with no hedge beside it.
-    let ladder = "race = 3\nhedge = { initial = \"300ms\", burst = 1, budget = 0.0 }";
+    let ladder =
+        "race = 3\nmax_in_flight = 4\nhedge = { initial = \"300ms\", burst = 1, budget = 0.0 }";
     let relay = Relay::start(&Setup::over(&[&a, &b, &c, &d]).ladder(ladder)).await;
     for n in 0..4 {
         let answer = relay.ask().await;
