@@ -237,6 +237,26 @@ async fn auth_takes_a_rung_out_until_its_account_is_mended() {
 }
 
 #[tokio::test]
+async fn a_403_that_says_nothing_of_the_account_opens_on_the_second_one() {
+    let odd = Reply::body(403, "text/plain", "no");
+    let a = Provider::always(odd.clone()).await;
+    let b = Provider::always(Reply::text("from B")).await;
+    let relay = Relay::start(&Setup::over(&[&a, &b]).ladder(NO_HEDGE)).await;
+    relay.ask().await.assert_good("from B");
+    // A good one between says that the account is fine.
+    a.now_answers(Reply::text("from A"));
+    relay.ask().await.assert_good("from A");
+    a.now_answers(odd);
+    relay.ask().await.assert_good("from B");
+    assert_eq!(a.count(), 3, "one alone may be about the request");
+    relay.ask().await.assert_good("from B");
+    assert_eq!(a.count(), 4);
+    relay.tells(&["a open auth"]).await;
+    relay.ask().await.assert_good("from B");
+    assert_eq!(a.count(), 4);
+}
+
+#[tokio::test]
 async fn a_breaker_opens_for_its_own_rung_alone() {
     let a = Provider::always(failing()).await;
     let b = Provider::always(failing()).await;

@@ -118,6 +118,24 @@ async fn an_unseen_probe_that_fails_is_bad() {
 }
 
 #[tokio::test]
+async fn an_unseen_probe_that_is_told_to_wait_holds_its_rung() {
+    let (a, _b, relay) = opened(EARLY_HEDGE).await;
+    let told = super::limited().header("retry-after", "30").after(ms(700));
+    a.now_answers(told);
+    let answer = reaching(&relay, &a).await.finish().await;
+    answer.assert_good("from B");
+    // Until its refusal has been read the slot is taken, from then on the rung is held:
+    // for the 30 s that it was told, not for the 2 s of a refusal without a time.
+    a.call(5).await.over().await;
+    a.now_answers(Reply::text("from A"));
+    tokio::time::sleep(ms(2_800)).await;
+    let answer = relay.ask().await;
+    answer.assert_good("from B");
+    let detail = relay.journaled(&answer.id()).await;
+    assert_eq!(detail.passed_over[0].reason, PassedOver::Hold);
+}
+
+#[tokio::test]
 async fn an_unseen_probe_does_not_keep_a_relay_from_stopping() {
     let (a, _b, mut relay) = opened(EARLY_HEDGE).await;
     a.now_answers(Reply::silent());

@@ -49,6 +49,19 @@ async fn a_runner_that_fails_is_replaced_at_once() {
 }
 
 #[tokio::test]
+async fn whichever_runner_fails_is_replaced_at_once() {
+    let a = Provider::always(failing()).await;
+    let b = Provider::always(late("from B", 1_500)).await;
+    let c = Provider::always(Reply::text("from C")).await;
+    let relay = Relay::start(&Setup::over(&[&a, &b, &c]).ladder("race = 2")).await;
+    let answer = relay.ask().await;
+    answer.assert_good("from C");
+    let detail = relay.journaled(&answer.id()).await;
+    let expected = ["a first server_error", "b hedge cancelled lost_race", "c hedge ok"];
+    assert_eq!(tried(&detail), expected);
+}
+
+#[tokio::test]
 async fn a_request_with_side_effects_runs_no_race() {
     let a = Provider::always(late("from A", 300)).await;
     let b = Provider::always(Reply::text("from B")).await;
