@@ -56,6 +56,22 @@ async fn a_rung_that_never_brought_a_token_opens_after_twenty_attempts() {
 }
 
 #[tokio::test]
+async fn a_race_lost_after_a_while_is_silence_and_one_lost_at_once_is_not() {
+    for (initial, story) in [("300ms", [].as_slice()), ("2s", &["a open never_a_token"])] {
+        let a = Provider::always(Reply::silent()).await;
+        let b = Provider::always(Reply::text("from B")).await;
+        let hedge = format!("hedge = {{ initial = \"{initial}\", burst = 50 }}");
+        let relay = Relay::start(&Setup::over(&[&a, &b]).ladder(&hedge)).await;
+        for answer in super::ask_at_once(&relay, 20).await {
+            answer.assert_good("from B");
+            let detail = relay.journaled(&answer.id()).await;
+            assert_eq!(tried(&detail), ["a first cancelled lost_race", "b hedge ok"]);
+        }
+        relay.tells(story).await;
+    }
+}
+
+#[tokio::test]
 async fn silence_counts_at_the_mark_while_the_call_still_runs() {
     let a = Provider::always(Reply::text("from A")).await;
     let b = Provider::always(Reply::text("from B")).await;
