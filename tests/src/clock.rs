@@ -5,7 +5,7 @@
 //! that would hide a real fault.
 
 use std::future::Future;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How late a relay's clock may fire on an idle machine.
 const TOLERANCE: Duration = Duration::from_millis(150);
@@ -17,6 +17,13 @@ const LIMIT: Duration = Duration::from_secs(20);
 #[expect(clippy::disallowed_methods, reason = "the tests measure the relay's clock with their own")]
 pub fn now() -> Instant {
     Instant::now()
+}
+
+/// The time since 1970, as journals and HTTP dates have it.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "what the relay dates is compared with it")]
+pub fn unix() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the year is after 1970")
 }
 
 /// Milliseconds.

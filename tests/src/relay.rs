@@ -5,7 +5,7 @@ mod child;
 mod journal;
 mod metrics;
 
-pub use journal::tried;
+pub use journal::{Transition, tried};
 
 use crate::setup::Setup;
 use child::Child;

@@ -28,6 +28,7 @@ struct Rung {
     base_url: String,
     provider: String,
     keys: String,
+    domains: Vec<String>,
 }
 
 impl Setup {
@@ -45,6 +46,7 @@ impl Setup {
         let name = ["a", "b", "c", "d", "e", "f"][self.rungs.len()].to_owned();
         self.env.push((key_variable(&name), key_of(&name)));
         self.rungs.push(Rung {
+            domains: vec![name.clone()],
             name,
             base_url: base_url.to_owned(),
             provider: String::new(),
@@ -71,6 +73,13 @@ impl Setup {
     #[must_use]
     pub fn rung(mut self, name: &str, line: &str) -> Self {
         let _ = writeln!(self.find(name).keys, "{line}");
+        self
+    }
+
+    /// Sets a rung's failure domains; without this each rung has one of its own.
+    #[must_use]
+    pub fn domains(mut self, name: &str, domains: &[&str]) -> Self {
+        self.find(name).domains = domains.iter().map(|&domain| domain.to_owned()).collect();
         self
     }
 
@@ -130,7 +139,7 @@ impl Setup {
             "[server]\nlisten = \"127.0.0.1:0\"\n{}\n[admin]\nlisten = \"127.0.0.1:0\"\n{}\n[journal]\npath = \"{journal}\"\n{}\n",
             self.server, self.admin, self.journal
         );
-        for Rung { name, base_url, provider, keys } in &self.rungs {
+        for Rung { name, base_url, provider, keys, domains } in &self.rungs {
             let variable = key_variable(name);
             let _ = writeln!(
                 toml,
@@ -138,7 +147,7 @@ impl Setup {
             );
             let _ = writeln!(
                 toml,
-                "[rungs.{name}]\nprovider = \"p-{name}\"\nmodel = \"model-{name}\"\ndomains = [\"{name}\"]\n{keys}"
+                "[rungs.{name}]\nprovider = \"p-{name}\"\nmodel = \"model-{name}\"\ndomains = {domains:?}\n{keys}"
             );
         }
         let names: Vec<String> =

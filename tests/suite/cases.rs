@@ -1,10 +1,14 @@
 //! Public bug reports as tests; the numbers are those of the project's
 //! collection of cases. Upstream bodies lie in `fixtures/`.
 
+mod breaker;
+mod budget;
 mod cancel;
 mod fallback;
 mod headers;
+mod holds;
 mod parse;
+mod races;
 mod rows;
 mod timeout;
 mod usage;

@@ -15,6 +15,7 @@
 mod cases;
 mod client_contract;
 mod commands;
+mod gameday;
 mod harness;
 mod journal;
 mod mended;

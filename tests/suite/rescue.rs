@@ -1,169 +1,104 @@
-//! Hedges and circuit breakers on real sockets.
+//! Hedges, breakers, budgets and holds (design, sections 3, 5 and 6) on real
+//! sockets: who is called, who is cut, what the journal says of it.
+
+mod breaker;
+mod budgets;
+mod going_on;
+mod hedges;
+mod holds;
+mod last_resort;
+mod order;
+mod probes;
+mod race;
+mod retry_after;
+mod returning;
 
 use serde_json::Value;
-use std::time::Duration;
-use tests::clock::{assert_within, eventually, ms};
-use tests::relay::tried;
-use tests::{Provider, Relay, Reply, Setup, openai};
+use tests::clock::{eventually, ms, within};
+use tests::{Exchange, Provider, Relay, Reply};
 
-const EARLY_HEDGE: &str = "hedge = { initial = \"300ms\" }";
-const NO_HEDGE: &str = "hedge = { enabled = false }\nretries = 0";
+/// Hedges while nothing is known of the rungs yet, at 300 ms.
+pub(crate) const EARLY_HEDGE: &str = "hedge = { initial = \"300ms\" }";
+/// One attempt a rung, one after the other.
+pub(crate) const NO_HEDGE: &str = "hedge = { enabled = false }\nretries = 0";
+/// A breaker that lets a probe through soon, and always after the same time.
+pub(crate) const SHORT_COOLDOWN: &str = "breaker = { cooldown = \"200ms\", jitter = 0.0 }";
+/// A breaker that never opens: for tests of what stands beside it.
+pub(crate) const NEVER_OPENS: &str = "breaker = { open_consecutive = 1000, min_samples = 100000 }";
 
-fn failing() -> Reply {
-    Reply::error(500, "no", "server_error", &Value::Null)
+/// A broken provider.
+pub(crate) fn failing() -> Reply {
+    Reply::error(500, "worker lost", "server_error", &Value::Null)
 }
 
-/// Rules of the breaker transitions that the journal has, oldest first.
-fn transitions(relay: &Relay) -> Vec<(String, String)> {
-    let file = rusqlite::Connection::open_with_flags(
-        relay.journal_file(),
-        rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY,
-    )
-    .unwrap();
-    let mut query = file.prepare("SELECT after, rule FROM transitions ORDER BY id").unwrap();
-    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-    rows.map(Result::unwrap).collect()
+/// A busy one.
+pub(crate) fn limited() -> Reply {
+    Reply::error(429, "Rate limit reached", "rate_limit_error", &Value::Null)
 }
 
-#[tokio::test]
-async fn a_hedge_answers_while_the_first_is_silent_and_the_loser_is_closed() {
-    let a = Provider::always(Reply::silent()).await;
-    let b = Provider::always(Reply::text("from B")).await;
-    let relay = Relay::start(&Setup::over(&[&a, &b]).ladder(EARLY_HEDGE)).await;
-    let answer = relay.ask().await;
-    answer.assert_good("from B");
-    assert!(answer.end_at >= ms(300), "{:?}", answer.end_at);
-    assert_within("the answer", answer.end_at, ms(1_000));
-    assert_eq!(answer.header("x-belay-hedged"), Some("true"));
-    assert_within("the loser's end", a.call(0).await.closed_after(answer.sent_at).await, ms(700));
-    let detail = relay.journaled(&answer.id()).await;
-    assert_eq!(tried(&detail), ["a first cancelled lost_race", "b hedge ok"]);
-    assert!(detail.request.hedged);
+/// A whole answer whose first token takes this long.
+pub(crate) fn late(words: &str, millis: u64) -> Reply {
+    Reply::begins(words).stop().after(ms(millis))
 }
 
-#[tokio::test]
-async fn b44_the_first_token_wins_and_a_lost_hedge_is_nobodys_fault() {
-    let slow = Reply::begins("from A").stop().after(ms(600));
-    let quick = Reply::begins("from B").stop().after(ms(100));
-    let a = Provider::always(slow).await;
-    let b = Provider::always(quick).await;
-    let relay = Relay::start(&Setup::over(&[&a, &b]).ladder(EARLY_HEDGE)).await;
-    for _ in 0..8 {
-        let answer = relay.ask().await;
-        answer.assert_good("from B");
-        let detail = relay.journaled(&answer.id()).await;
-        assert_eq!(tried(&detail), ["a first cancelled lost_race", "b hedge ok"]);
-    }
-    assert_eq!(transitions(&relay), [], "no breaker heard anything bad of it");
-    // The first one is faster than its hedge: the hedge is the loser.
-    a.now_answers(Reply::begins("from A").stop().after(ms(350)));
-    b.now_answers(Reply::begins("from B").stop().after(ms(2_000)));
-    let answer = relay.ask().await;
-    answer.assert_good("from A");
-    let detail = relay.journaled(&answer.id()).await;
-    assert_eq!(tried(&detail), ["a first ok", "b hedge cancelled lost_race"]);
-}
-
-#[tokio::test]
-async fn five_failures_open_the_breaker_and_a_good_probe_or_two_close_it() {
-    let a = Provider::always(failing()).await;
-    let b = Provider::always(Reply::text("from B")).await;
-    let breaker = "breaker = { cooldown = \"600ms\", jitter = 0.0 }";
-    let relay = Relay::start(&Setup::over(&[&a, &b]).ladder(NO_HEDGE).rung("a", breaker)).await;
+/// Lets `a`, the first rung, fail until its breaker is open; others answer meanwhile.
+pub(crate) async fn open_breaker(relay: &Relay, a: &Provider) {
+    a.now_answers(failing());
+    let before = a.count();
     for _ in 0..5 {
-        relay.ask().await.assert_good("from B");
-    }
-    let passed = relay.ask().await;
-    passed.assert_good("from B");
-    assert_eq!(a.count(), 5, "open: not called");
-    let detail = relay.journaled(&passed.id()).await;
-    let reasons: Vec<_> = detail.passed_over.iter().map(|row| row.reason.as_str()).collect();
-    assert_eq!(reasons, ["open"]);
-
-    a.now_answers(Reply::text("from A"));
-    eventually("the breaker to let probes through and close", async || {
-        tokio::time::sleep(ms(100)).await;
         relay.ask().await;
-        let rules: Vec<String> = transitions(&relay).into_iter().map(|(_, rule)| rule).collect();
-        (rules == ["bad_run", "cooled_down", "probes_good"]).then_some(())
+    }
+    assert_eq!(a.count(), before + 5, "five bad calls in a row");
+    relay.tells(&["a open bad_run"]).await;
+}
+
+/// Opens streams until one of them reaches `a`: the probe, once its breaker has cooled down.
+pub(crate) async fn reaching(relay: &Relay, a: &Provider) -> Exchange {
+    within("a request to reach the rung", async {
+        loop {
+            let before = a.count();
+            let mut stream = relay.open_stream().await;
+            let reached = eventually("the rung or another one's answer", async || {
+                (a.count() > before).then_some(())
+            });
+            tokio::select! {
+                biased;
+                () = reached => return stream,
+                _ = stream.head() => {}
+            }
+            if a.count() > before {
+                return stream;
+            }
+            stream.finish().await;
+        }
     })
-    .await;
+    .await
 }
 
-#[tokio::test]
-async fn b38_one_clients_bad_requests_open_nothing() {
-    let a = Provider::always(Reply::error(400, "no", "invalid_request_error", &Value::Null)).await;
-    let b = Provider::always(Reply::text("from B")).await;
-    let relay = Relay::start(&Setup::over(&[&a, &b]).ladder(NO_HEDGE)).await;
-    for _ in 0..20 {
-        relay.ask().await.assert_error(400);
+/// Asks until the relay knows what the answering rung's first tokens usually take.
+///
+/// It wants 30 tokens, and looks at what it has with a dial, once a second.
+pub(crate) async fn get_known(relay: &Relay) {
+    for _ in 0..30 {
+        relay.ask().await;
     }
-    a.now_answers(Reply::silent());
-    for _ in 0..20 {
-        let stream = relay.open_stream().await;
-        tokio::time::sleep(ms(5)).await;
-        let _ = stream.hang_up();
+    let enough_at = tests::clock::now();
+    while enough_at.elapsed() < ms(1_100) {
+        relay.ask().await;
+        tokio::time::sleep(ms(20)).await;
     }
-    a.now_answers(Reply::text("from A"));
-    relay.ask().await.assert_good("from A");
-    assert_eq!(transitions(&relay), []);
 }
 
-#[tokio::test]
-async fn b39_a_probe_whose_client_leaves_gives_its_slot_back() {
-    let a = Provider::always(failing()).await;
-    let b = Provider::always(Reply::text("from B")).await;
-    let breaker = "breaker = { cooldown = \"200ms\", jitter = 0.0 }";
-    let relay = Relay::start(&Setup::over(&[&a, &b]).ladder(NO_HEDGE).rung("a", breaker)).await;
-    for _ in 0..5 {
-        relay.ask().await.assert_good("from B");
+/// What each of these requests tried.
+pub(crate) async fn tried_by(relay: &Relay, answers: &[tests::Answer]) -> Vec<Vec<String>> {
+    let mut all = Vec::new();
+    for answer in answers {
+        all.push(tests::relay::tried(&relay.journaled(&answer.id()).await));
     }
-    a.now_answers(Reply::silent());
-    tokio::time::sleep(ms(300)).await;
-    let probe = relay.open_stream().await;
-    a.call(5).await;
-    let _ = probe.hang_up();
-    a.call(5).await.closed().await;
-    a.now_answers(Reply::text("from A"));
-    relay.ask().await.assert_good("from A");
+    all
 }
 
-#[tokio::test]
-async fn auth_takes_a_rung_out_until_its_account_is_mended() {
-    let a = Provider::always(Reply::error(401, "no", "invalid_request_error", &Value::Null)).await;
-    let b = Provider::always(Reply::text("from B")).await;
-    let relay = Relay::start(&Setup::over(&[&a, &b])).await;
-    for _ in 0..4 {
-        relay.ask().await.assert_good("from B");
-    }
-    assert_eq!(a.count(), 1, "a refused account is not asked again for five minutes");
-    let rules = eventually("the transition", async || {
-        let rows = transitions(&relay);
-        (!rows.is_empty()).then_some(rows)
-    })
-    .await;
-    assert_eq!(rules, [("open".to_owned(), "auth".to_owned())]);
-}
-
-#[tokio::test]
-async fn a_black_hole_hurts_a_few_and_then_nobody() {
-    let a = Provider::always(Reply::text("from A")).await;
-    let b = Provider::always(Reply::text("from B")).await;
-    let setup = Setup::over(&[&a, &b]).ladder("retries = 0");
-    let relay = Relay::start(&setup).await;
-    // Enough for a reference.
-    for _ in 0..40 {
-        relay.ask().await.assert_good("from A");
-    }
-    a.now_answers(Reply::silent());
-    let mut waits = Vec::new();
-    for _ in 0..12 {
-        let answer = relay.ask().await;
-        assert_eq!(answer.text(), "from B");
-        waits.push(answer.end_at);
-    }
-    let hurt = waits.iter().filter(|wait| **wait > Duration::from_secs(3)).count();
-    assert_eq!(hurt, 0, "{waits:?}");
-    assert!(a.count() <= 40 + 6, "opened after five slow ones: {} calls", a.count() - 40);
-    let _ = openai::DONE;
+/// So many requests at the same time.
+pub(crate) async fn ask_at_once(relay: &Relay, requests: usize) -> Vec<tests::Answer> {
+    futures_util::future::join_all((0..requests).map(|_| relay.ask())).await
 }

@@ -76,6 +76,15 @@ impl Answer {
         sse::chunks(&self.events())
     }
 
+    /// When the first piece of text came, after the request was sent.
+    #[track_caller]
+    #[must_use]
+    pub fn first_token_at(&self) -> Option<Duration> {
+        let events = self.events();
+        let has_text = |event: &&Event| !sse::text(std::slice::from_ref(*event)).is_empty();
+        events.iter().find(has_text).map(|event| event.at)
+    }
+
     /// The answer's text, of a stream or of one JSON body.
     #[track_caller]
     #[must_use]

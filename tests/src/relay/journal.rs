@@ -2,7 +2,25 @@
 
 use super::Relay;
 use crate::clock;
+use rusqlite::{Connection, OpenFlags};
 use shared::admin::{RequestDetail, RequestPage, RequestRow};
+
+/// A breaker's change, as the journal has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transition {
+    /// When, in milliseconds since 1970.
+    pub at: i64,
+    /// Whose.
+    pub rung: String,
+    /// The state before.
+    pub before: String,
+    /// The state after.
+    pub after: String,
+    /// The rule that spoke.
+    pub rule: String,
+    /// The weight afterwards.
+    pub weight: f64,
+}
 
 impl Relay {
     /// The newest requests, newest first.
@@ -39,6 +57,50 @@ impl Relay {
         })
         .await;
         self.journaled(&id.to_string()).await
+    }
+}
+
+impl Relay {
+    /// The journal's file, opened for reading beside the relay.
+    #[must_use]
+    pub fn open_journal(&self) -> Connection {
+        Connection::open_with_flags(self.journal_file(), OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap()
+    }
+
+    /// Every breaker transition that the journal has, oldest first.
+    #[must_use]
+    pub fn transitions(&self) -> Vec<Transition> {
+        let file = self.open_journal();
+        let columns = "SELECT at, rung, before, after, rule, weight FROM transitions ORDER BY id";
+        let mut query = file.prepare(columns).unwrap();
+        let rows = query.query_map([], |row| {
+            Ok(Transition {
+                at: row.get(0)?,
+                rung: row.get(1)?,
+                before: row.get(2)?,
+                after: row.get(3)?,
+                rule: row.get(4)?,
+                weight: row.get(5)?,
+            })
+        });
+        rows.unwrap().map(Result::unwrap).collect()
+    }
+
+    /// The same as `rung state rule`, in words to compare with.
+    #[must_use]
+    pub fn story(&self) -> Vec<String> {
+        let words = |one: &Transition| format!("{} {} {}", one.rung, one.after, one.rule);
+        self.transitions().iter().map(words).collect()
+    }
+
+    /// Waits until the journal's transitions are these, no more and no fewer.
+    pub async fn tells(&self, story: &[&str]) {
+        let told = clock::eventually("the breakers' transitions", async || {
+            let told = self.story();
+            (told.len() >= story.len()).then_some(told)
+        })
+        .await;
+        assert_eq!(told, story);
     }
 }
 

@@ -46,6 +46,7 @@ async fn b25_preamble_only_is_abandoned_at_the_first_clock() {
     assert_within("A's end", a.call(0).await.closed_after(failover_at).await, ms(200));
     let detail = relay.journaled(&answer.id()).await;
     assert_eq!(tried(&detail), ["a first ttft_timeout", "b failover ok"]);
+    assert_eq!(detail.attempts[0].verdict, Some(shared::TokenVerdict::Bad));
 }
 
 #[tokio::test]
@@ -77,6 +78,10 @@ async fn b26_pings_do_not_hide_a_dead_stream() {
     let token_at = a.call(0).await.wrote(1).await;
     assert_fired("the second clock", answer.sent_at + answer.end_at - token_at, ms(1000));
     assert_eq!(answer.tried(), ["a stall"]);
+    let detail = relay.journaled(&answer.id()).await;
+    assert_eq!(detail.attempts[0].stream_verdict, Some(shared::StreamVerdict::Bad));
+    let which = detail.attempts[0].detail.as_deref().unwrap_or_default();
+    assert!(which.contains("1s") || which.contains("1 s"), "the clock and its value: {which:?}");
     let kept_alive = answer
         .events()
         .iter()
