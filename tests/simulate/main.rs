@@ -157,7 +157,14 @@ fn one(args: &Args, scenario: &Scenario) -> Res<Value> {
         .as_ref()
         .filter(|_| Some(scenario.name) == args.scenarios.first().map(|one| one.name))
     {
-        plot::write(path, &world, &records, &oracles)?;
+        let title = format!(
+            "{}: {}. {} requests, seed {}",
+            scenario.name,
+            scenario.words,
+            world.requests.len(),
+            args.seed()
+        );
+        plot::write(path, &title, &world, &records, &oracles)?;
     }
     Ok(json!({
         "policies": rows,
