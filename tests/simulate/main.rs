@@ -1,7 +1,8 @@
 //! Belay's policy in virtual time: the real core against providers that fall ill.
 //!
 //! `cargo run --release -p tests --bin simulate [-- --scenario NAME] [-- --seed N] [-- --out FILE]
-//! [-- --plot FILE]` compares policies; `… -- --bars [--seed N]` judges ours, and is part of CI.
+//! [-- --plot FILE]` compares policies; `… -- --bars [--seed N]` judges ours, and `… -- --replay`
+//! plays one incident on real sockets; both are part of CI.
 //!
 //! What is simulated is the world: arrivals, prompts, times to first token, incidents. What is
 //! driven is [`relay::policy`] itself, input by input, as the relay's driver does. Every policy
@@ -24,9 +25,11 @@ mod load;
 mod oracle;
 mod plot;
 mod policies;
+mod replay;
 mod report;
 mod run;
 mod scenario;
+mod sockets;
 mod stats;
 mod world;
 
@@ -51,8 +54,11 @@ type Res<T> = Result<T, Box<dyn Error>>;
 const HELP: &str =
     "simulate [--scenario NAME|all] [--seed N] [--trace] [--out FILE.json] [--plot FILE.png]
 simulate --bars [--seed N]
+simulate --replay
 
   --bars   what must be reached, on seeds 1, 2 and 3 or on one; fails when a line is missed
+  --replay a black hole on real sockets beside its simulation, 2 minutes; wants the relay's program
+           beside this one; fails when they do not agree
   --trace  every change of Belay's breakers, and every request that waited long
 
 scenarios:";
@@ -65,6 +71,7 @@ struct Args {
     scenarios: Vec<Scenario>,
     seed: Option<u64>,
     bars: bool,
+    replay: bool,
     /// Print every change of ours' breakers.
     trace: bool,
     out: Option<PathBuf>,
@@ -91,6 +98,9 @@ fn go() -> Res<()> {
     let Some(args) = args()? else { return Ok(()) };
     if args.bars {
         return judge(args.seed);
+    }
+    if args.replay {
+        return replay::replay();
     }
     let mut all = Map::new();
     for scenario in &args.scenarios {
@@ -234,6 +244,7 @@ fn args() -> Res<Option<Args>> {
         scenarios: scenario::ALL.to_vec(),
         seed: None,
         bars: false,
+        replay: false,
         trace: false,
         out: None,
         plot: None,
@@ -251,6 +262,7 @@ fn args() -> Res<Option<Args>> {
             }
             "--seed" => args.seed = Some(value()?.parse()?),
             "--bars" => args.bars = true,
+            "--replay" => args.replay = true,
             "--trace" => args.trace = true,
             "--out" => args.out = Some(value()?.into()),
             "--plot" => args.plot = Some(value()?.into()),

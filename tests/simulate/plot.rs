@@ -108,7 +108,7 @@ fn curves_frame(canvas: &mut Canvas) {
     ] {
         let x = across(seconds);
         canvas.line((x, CURVES.0), (x, CURVES.1), 1.0, GREY);
-        canvas.words((x - 8.0, CURVES.1 + 10.0), words, BLACK);
+        canvas.words((x.min(WIDTH - 44.0) - 8.0, CURVES.1 + 10.0), words, BLACK);
     }
     for (share, words) in
         [(1.0, "100 %"), (0.1, "10 %"), (0.01, "1 %"), (0.001, "0.1 %"), (0.0001, "0.01 %")]

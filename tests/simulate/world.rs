@@ -139,6 +139,8 @@ pub(crate) enum Fate {
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) seed: u64,
+    /// The seed of the core's own chance: the same calls, other jitter.
+    pub(crate) core_seed: u64,
     pub(crate) family: Family,
     pub(crate) requests: Vec<Request>,
     pub(crate) incidents: Vec<Incident>,
@@ -157,7 +159,14 @@ impl World {
                 Request { at, prompt: whole(1020.0 * (0.6025 * z).exp()) }
             })
             .collect();
-        Self { seed, family, requests, incidents: plan.incidents(at), capacity: None }
+        Self {
+            seed,
+            core_seed: seed,
+            family,
+            requests,
+            incidents: plan.incidents(at),
+            capacity: None,
+        }
     }
 
     /// One that lasts about so long.
@@ -224,7 +233,7 @@ impl World {
 
     /// A seed for the core's own generators.
     pub(crate) fn seed_for(&self, about: About, which: u64) -> u64 {
-        number(self.seed, about, [which, 0, 0])
+        number(self.core_seed, about, [which, 0, 0])
     }
 }
 
