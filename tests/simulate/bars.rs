@@ -7,11 +7,11 @@
 use crate::Res;
 use crate::lab::{Lab, stretched};
 use crate::scenario::{self, Scenario};
+use ::tests::clock;
 use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tests::clock;
 
 /// What is asked of a figure.
 #[derive(Debug, Clone, Copy)]
@@ -115,7 +115,7 @@ const DEAD_STREAMS: [Bar; 2] = [
 ];
 
 /// Every scenario with its lines.
-const TABLE: [(Scenario, &[Bar]); 21] = [
+const TABLE: &[(Scenario, &[Bar])] = &[
     (scenario::INCIDENTS, &BASELINE),
     (scenario::INCIDENTS, &INCIDENTS),
     (scenario::SECOND_INCIDENTS, &SECOND_INCIDENTS),
@@ -166,7 +166,7 @@ impl Ask {
             AtMost(most) => format!("<= {}", unit.words(most)),
             AtLeast(least) => format!(">= {}", unit.words(least)),
             Near(wanted, share) => {
-                format!("{} +- {}", unit.words(wanted), Share.words(wanted * share / wanted))
+                format!("{} +- {}", unit.words(wanted), Share.words(share))
             }
             Told => "-".to_owned(),
         }
@@ -251,7 +251,7 @@ fn measure(seeds: &[u64]) -> Res<(Vec<Vec<f64>>, usize)> {
             scope.spawn(work);
         }
     });
-    let values = results.into_iter().map(|result| Ok(result.into_inner()?));
+    let values = results.into_iter().map(Mutex::into_inner);
     let values = values.collect::<Result<_, std::sync::PoisonError<_>>>();
     Ok((values.map_err(|_| "a thread ended early")?, simulated.into_inner()))
 }
@@ -259,4 +259,36 @@ fn measure(seeds: &[u64]) -> Res<(Vec<Vec<f64>>, usize)> {
 fn take(next: &AtomicUsize, jobs: &[(usize, u64)]) -> Option<(usize, (usize, u64))> {
     let job = next.fetch_add(1, Ordering::Relaxed);
     jobs.get(job).map(|found| (job, *found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_is_missed() {
+        for ask in [AtMost(1.0), AtLeast(1.0), Near(1.0, 0.1)] {
+            assert!(!ask.is_met(f64::NAN), "{ask:?}");
+            assert!(ask.worst(&[1.0, f64::NAN, 1.0]).is_nan(), "{ask:?}");
+        }
+        assert!(!AtMost(30.0).is_met(f64::INFINITY), "never is not in time");
+    }
+
+    #[test]
+    fn the_limit_itself_is_met_and_the_worst_is_the_one_beyond_it() {
+        assert!(AtMost(5.0).is_met(5.0) && !AtMost(5.0).is_met(6.0));
+        assert!(AtLeast(0.95).is_met(0.95) && !AtLeast(0.95).is_met(0.94));
+        assert!(Near(15.6, 0.10).is_met(14.1) && !Near(15.6, 0.10).is_met(17.2));
+        assert_eq!(AtMost(5.0).worst(&[1.0, 7.0, 2.0]), 7.0);
+        assert_eq!(AtLeast(0.9).worst(&[0.95, 0.91, 0.99]), 0.91);
+        assert_eq!(Near(15.6, 0.1).worst(&[15.5, 12.0, 16.0]), 12.0);
+    }
+
+    #[test]
+    fn every_scenario_of_the_table_can_be_asked_for_by_name() {
+        for (scenario, bars) in TABLE {
+            assert!(scenario::ALL.iter().any(|one| one.name == scenario.name), "{scenario:?}");
+            assert!(bars.iter().any(|bar| !matches!(bar.ask, Told)), "{scenario:?} asks nothing");
+        }
+    }
 }
