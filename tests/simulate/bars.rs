@@ -20,10 +20,11 @@ enum Ask {
     AtLeast(f64),
     /// Within so large a share of it.
     Near(f64, f64),
+    Exactly(f64),
     /// Nothing: it is told.
     Told,
 }
-use Ask::{AtLeast, AtMost, Near, Told};
+use Ask::{AtLeast, AtMost, Exactly, Near, Told};
 
 /// How a figure is written.
 #[derive(Debug, Clone, Copy)]
@@ -111,7 +112,7 @@ const LOCAL_BELOW: [Bar; 2] = [
 ];
 const DEAD_STREAMS: [Bar; 2] = [
     bar("dead streams", AtMost(100.0), Count, Lab::dead_streams),
-    bar("openings from closed", AtMost(1.0), Count, Lab::openings),
+    bar("openings from closed", Exactly(1.0), Count, Lab::openings),
 ];
 
 /// Every scenario with its lines.
@@ -145,6 +146,7 @@ impl Ask {
             AtMost(most) => value <= most,
             AtLeast(least) => value >= least,
             Near(wanted, share) => (value - wanted).abs() <= wanted * share,
+            Exactly(wanted) => (value - wanted).abs() < f64::EPSILON,
             Told => true,
         }
     }
@@ -154,7 +156,7 @@ impl Ask {
         let badness = |value: f64| match self {
             AtMost(_) | Told => value,
             AtLeast(_) => -value,
-            Near(wanted, _) => (value - wanted).abs(),
+            Near(wanted, _) | Exactly(wanted) => (value - wanted).abs(),
         };
         // What is no number at all is worst.
         let worse = |a: f64, b: f64| if badness(a) > badness(b) || a.is_nan() { a } else { b };
@@ -168,6 +170,7 @@ impl Ask {
             Near(wanted, share) => {
                 format!("{} +- {}", unit.words(wanted), Share.words(share))
             }
+            Exactly(wanted) => format!("= {}", unit.words(wanted)),
             Told => "-".to_owned(),
         }
     }
@@ -278,6 +281,7 @@ mod tests {
     fn the_limit_itself_is_met_and_the_worst_is_the_one_beyond_it() {
         assert!(AtMost(5.0).is_met(5.0) && !AtMost(5.0).is_met(6.0));
         assert!(AtLeast(0.95).is_met(0.95) && !AtLeast(0.95).is_met(0.94));
+        assert!(Exactly(1.0).is_met(1.0) && !Exactly(1.0).is_met(0.0));
         assert!(Near(15.6, 0.10).is_met(14.1) && !Near(15.6, 0.10).is_met(17.2));
         assert_eq!(AtMost(5.0).worst(&[1.0, 7.0, 2.0]), 7.0);
         assert_eq!(AtLeast(0.9).worst(&[0.95, 0.91, 0.99]), 0.91);
