@@ -102,7 +102,7 @@ pub(crate) enum Step {
         rung: usize,
         hedge: bool,
     },
-    Commit,
+    Commit(AttemptId),
     /// An attempt ended; whether that is its rung's fault.
     Ended {
         attempt: AttemptId,
@@ -119,7 +119,7 @@ pub(crate) fn step(action: Action) -> Step {
         Action::Dial { attempt, rung, kind, .. } => {
             Step::Dial { attempt, rung: rung.0, hedge: kind == AttemptKind::Hedge }
         }
-        Action::Commit(_) => Step::Commit,
+        Action::Commit(attempt) => Step::Commit(attempt),
         Action::AttemptEnded { attempt, outcome, .. } => Step::Ended {
             attempt,
             fault: !matches!(outcome, AttemptOutcome::Ok | AttemptOutcome::Cancelled),
@@ -133,7 +133,7 @@ pub(crate) fn step(action: Action) -> Step {
 }
 
 /// A breaker's change.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Change {
     pub(crate) rung: usize,
     pub(crate) at: f64,
@@ -148,6 +148,11 @@ pub(crate) struct Change {
 /// What the core takes for the p95 of a rung that is well.
 pub(crate) fn reference(board: &Board, rung: usize) -> f64 {
     board.reference(RungIndex(rung)).map_or(f64::NAN, |span| span.as_secs_f64())
+}
+
+/// Whether a rung is closed and first choice always.
+pub(crate) fn is_full(board: &Board, rung: usize) -> bool {
+    board.is_full(RungIndex(rung))
 }
 
 pub(crate) fn changes(board: &mut Board) -> Vec<Change> {

@@ -144,8 +144,14 @@ pub(crate) enum Plan {
     Calm,
     First,
     Second,
-    /// One black hole, so many seconds into the run.
-    BlackHole(f64),
+    /// One black hole of a rung, so many seconds into the run and for so many.
+    BlackHole {
+        rung: usize,
+        from: f64,
+        seconds: f64,
+    },
+    /// A never answers, from the first request on.
+    DeadAtStart,
     /// A brings one token and hangs.
     DeadStreams,
     /// A takes twice as long, for good.
@@ -160,14 +166,23 @@ const QUIET: f64 = 600.0;
 impl Plan {
     /// The incidents of a run of so many seconds.
     pub(crate) fn incidents(self, seconds: f64) -> Vec<Incident> {
-        let one = |name, from: f64, effect, to: f64| {
-            vec![Incident { kind: kind(name, &[0], to - from, Shape::Steady, effect), from, to }]
+        let of = |rungs, name, from: f64, effect, to: f64| {
+            vec![Incident { kind: kind(name, rungs, to - from, Shape::Steady, effect), from, to }]
         };
+        let one = |name, from, effect, to| of(&[0], name, from, effect, to);
         match self {
             Self::Calm => Vec::new(),
             Self::First => repeat(&FIRST, seconds),
             Self::Second => repeat(&SECOND, seconds),
-            Self::BlackHole(from) => one("A black hole", from, BLACK_HOLE, from + 300.0),
+            Self::BlackHole { rung, from, seconds } => {
+                let (rungs, name): (&[usize], _) = match rung {
+                    0 => (&[0], "A black hole"),
+                    1 => (&[1], "B black hole"),
+                    _ => (&[2], "C black hole"),
+                };
+                of(rungs, name, from, BLACK_HOLE, from + seconds)
+            }
+            Self::DeadAtStart => one("A is dead", 0.0, BLACK_HOLE, f64::INFINITY),
             Self::DeadStreams => {
                 one("A dies after one token", QUIET, Effect { dead: 1.0, ..NOTHING }, QUIET + 300.0)
             }

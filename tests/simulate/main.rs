@@ -1,7 +1,8 @@
 //! Belay's policy in virtual time: the real core against providers that fall ill.
 //!
-//! `cargo run --release -p tests --bin simulate [-- --scenario NAME] [-- --seed N] [-- --quick]
-//! [-- --out FILE] [-- --plot FILE]`
+//! `cargo run --release -p tests --bin simulate [-- --scenario NAME] [-- --seed N] [-- --out FILE]
+//! [-- --plot FILE]` compares policies; `… -- --bars [--seed N]` judges ours, and `… -- --replay`
+//! plays one incident on real sockets; both are part of CI.
 //!
 //! What is simulated is the world: arrivals, prompts, times to first token, incidents. What is
 //! driven is [`relay::policy`] itself, input by input, as the relay's driver does. Every policy
@@ -11,6 +12,7 @@
 //! "Closed" is the share of the way from the 15 s time-out to the state-aware oracle. A request is
 //! hurt if it has no first token within 3 s.
 
+mod bars;
 mod canvas;
 mod chance;
 mod cooldown;
@@ -18,13 +20,16 @@ mod core;
 mod edges;
 mod font;
 mod incident;
+mod lab;
 mod load;
 mod oracle;
 mod plot;
 mod policies;
+mod replay;
 mod report;
 mod run;
 mod scenario;
+mod sockets;
 mod stats;
 mod world;
 
@@ -40,27 +45,43 @@ use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use world::{NAMES, World};
+use tests::clock;
+use world::NAMES;
 
 /// Any failure, told as it is.
 type Res<T> = Result<T, Box<dyn Error>>;
 
-const HELP: &str = "simulate [--scenario NAME|all] [--seed N] [--quick] [--trace] [--out FILE.json]
-         [--plot FILE.png]
+const HELP: &str =
+    "simulate [--scenario NAME|all] [--seed N] [--trace] [--out FILE.json] [--plot FILE.png]
+simulate --bars [--seed N]
+simulate --replay
+
+  --bars   what must be reached, on seeds 1, 2 and 3 or on one; fails when a line is missed
+  --replay a black hole on real sockets beside its simulation, 2 minutes; wants the relay's program
+           beside this one; fails when they do not agree
+  --trace  every change of Belay's breakers, and every request that waited long
 
 scenarios:";
 /// Black holes that are tried, each at another moment.
 const PHASES: u32 = 80;
-const QUICK_PHASES: u32 = 20;
+/// The seeds that the bars are judged on.
+const SEEDS: [u64; 3] = [1, 2, 3];
 
 struct Args {
     scenarios: Vec<Scenario>,
-    seed: u64,
-    quick: bool,
+    seed: Option<u64>,
+    bars: bool,
+    replay: bool,
     /// Print every change of ours' breakers.
     trace: bool,
     out: Option<PathBuf>,
     plot: Option<PathBuf>,
+}
+
+impl Args {
+    fn seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
+    }
 }
 
 fn main() -> ExitCode {
@@ -75,28 +96,40 @@ fn main() -> ExitCode {
 
 fn go() -> Res<()> {
     let Some(args) = args()? else { return Ok(()) };
+    if args.bars {
+        return judge(args.seed);
+    }
+    if args.replay {
+        return replay::replay();
+    }
     let mut all = Map::new();
     for scenario in &args.scenarios {
-        say(&format!("{}: {}", scenario.name(), scenario.words()));
-        let value = if *scenario == Scenario::BlackHole {
-            black_holes(&args)
-        } else {
-            one(&args, *scenario)?
-        };
-        all.insert(scenario.name().into(), value);
+        say(&format!("{}: {}", scenario.name, scenario.words));
+        let value =
+            if scenario.is_phased() { black_holes(&args, scenario) } else { one(&args, scenario)? };
+        all.insert(scenario.name.into(), value);
     }
     if let Some(path) = &args.out {
-        let value = json!({ "seed": args.seed, "quick": args.quick, "scenarios": all });
+        let value = json!({ "seed": args.seed(), "scenarios": all });
         std::fs::write(path, format!("{value:#}\n"))?;
     }
     Ok(())
 }
 
+fn judge(seed: Option<u64>) -> Res<()> {
+    let seeds = seed.map_or_else(|| SEEDS.to_vec(), |seed| vec![seed]);
+    let (table, missed) = bars::judge(&seeds)?;
+    say(&table);
+    if missed > 0 { Err(format!("{missed} bars are missed").into()) } else { Ok(()) }
+}
+
 /// Every policy and the oracles in one scenario.
-fn one(args: &Args, scenario: Scenario) -> Res<Value> {
-    let world = scenario.world(args.seed, args.quick);
+fn one(args: &Args, scenario: &Scenario) -> Res<Value> {
+    let began = clock::now();
+    let world = scenario.world(args.seed());
     let records: Vec<(Policy, Record)> =
         Policy::ALL.into_iter().map(|policy| (policy, run(&world, policy))).collect();
+    let pace = bars::pace(records.len() * world.requests.len(), began.elapsed());
     let oracles = Oracles::fit(&world);
     let of = |policy: Policy| records.iter().find(|(other, _)| *other == policy).map(|(_, r)| r);
     let (Some(base), Some(ours)) = (of(Policy::Timeout), of(Policy::Ours)) else {
@@ -106,7 +139,7 @@ fn one(args: &Args, scenario: Scenario) -> Res<Value> {
     let gaps = |figures: &Figures| Gaps::of(&base_figures, &oracles, figures);
     let mut table = report::heading();
     let mut rows = Map::new();
-    for oracle in [&oracles.aware, &oracles.aware_tail, &oracles.fixed] {
+    for oracle in [&oracles.clairvoyant, &oracles.aware, &oracles.aware_tail, &oracles.fixed] {
         let closed = gaps(&oracle.figures);
         table.push_str(&report::oracle_row(oracle, closed));
         rows.insert(oracle.key.into(), report::oracle_json(oracle, closed));
@@ -123,14 +156,25 @@ fn one(args: &Args, scenario: Scenario) -> Res<Value> {
     }
     let (opened, spared) = false_openings(&world, ours);
     say(&format!(
-        "openings outside incidents: {opened} (and {spared} spared); overdue deadlines: {}\n",
+        "openings outside incidents: {opened} (and {spared} spared); overdue deadlines: {}; {pace}\n",
         ours.overdue
     ));
     if args.trace {
         trace(ours);
     }
-    if let Some(path) = args.plot.as_ref().filter(|_| Some(&scenario) == args.scenarios.first()) {
-        plot::write(path, &world, &records, &oracles)?;
+    if let Some(path) = args
+        .plot
+        .as_ref()
+        .filter(|_| Some(scenario.name) == args.scenarios.first().map(|one| one.name))
+    {
+        let title = format!(
+            "{}: {}. {} requests, seed {}",
+            scenario.name,
+            scenario.words,
+            world.requests.len(),
+            args.seed()
+        );
+        plot::write(path, &title, &world, &records, &oracles)?;
     }
     Ok(json!({
         "policies": rows,
@@ -145,14 +189,15 @@ fn one(args: &Args, scenario: Scenario) -> Res<Value> {
 }
 
 /// One black hole at many phases of breaker, cool-down and traffic.
-fn black_holes(args: &Args) -> Value {
-    let phases = if args.quick { QUICK_PHASES } else { PHASES };
+fn black_holes(args: &Args, scenario: &Scenario) -> Value {
     let mut hurt = Vec::new();
     let mut opens = Vec::new();
     let mut closes = Vec::new();
-    for phase in 0..phases {
-        let world: World = Scenario::BlackHole.phase(args.seed, phase);
+    for world in (0..PHASES).filter_map(|phase| scenario.phase(args.seed(), phase)) {
         let record = run(&world, Policy::Ours);
+        if args.trace {
+            trace(&record);
+        }
         for edge in edges(&world, &record) {
             hurt.push(f64::from(edge.hurt));
             opens.push(edge.opens.unwrap_or(f64::INFINITY));
@@ -168,9 +213,9 @@ fn black_holes(args: &Args) -> Value {
         say(&format!("{name:<10} median {median:>5.1}, p95 {p95:>5.1}, worst {worst:>5.1}"));
         value.insert(name.into(), json!({ "median": median, "p95": p95, "worst": worst }));
     }
-    say(&format!("over {phases} phases; back after more than 30 s in {late}\n"));
+    say(&format!("over {PHASES} phases; back after more than 30 s in {late}\n"));
     value.insert("returns_after_30_s".into(), json!(late));
-    value.insert("phases".into(), json!(phases));
+    value.insert("phases".into(), json!(PHASES));
     value.into()
 }
 
@@ -196,9 +241,10 @@ fn trace(record: &Record) {
 
 fn args() -> Res<Option<Args>> {
     let mut args = Args {
-        scenarios: Scenario::ALL.to_vec(),
-        seed: 1,
-        quick: false,
+        scenarios: scenario::ALL.to_vec(),
+        seed: None,
+        bars: false,
+        replay: false,
         trace: false,
         out: None,
         plot: None,
@@ -210,19 +256,20 @@ fn args() -> Res<Option<Args>> {
             "--scenario" => {
                 let name = value()?;
                 if name != "all" {
-                    let found = Scenario::ALL.into_iter().find(|one| one.name() == name);
+                    let found = scenario::ALL.into_iter().find(|one| one.name == name);
                     args.scenarios = vec![found.ok_or_else(|| format!("no scenario {name}"))?];
                 }
             }
-            "--seed" => args.seed = value()?.parse()?,
-            "--quick" => args.quick = true,
+            "--seed" => args.seed = Some(value()?.parse()?),
+            "--bars" => args.bars = true,
+            "--replay" => args.replay = true,
             "--trace" => args.trace = true,
             "--out" => args.out = Some(value()?.into()),
             "--plot" => args.plot = Some(value()?.into()),
             "--help" | "-h" => {
                 say(HELP);
-                for scenario in Scenario::ALL {
-                    say(&format!("  {:<14} {}", scenario.name(), scenario.words()));
+                for scenario in scenario::ALL {
+                    say(&format!("  {:<20} {}", scenario.name, scenario.words));
                 }
                 return Ok(None);
             }

@@ -3,7 +3,8 @@
 //! SingleR(d, q) of Kaler, He and Elnikety (SPAA 2017): a second copy goes out
 //! after d with probability q. One oracle keeps the ladder's order and fits one
 //! (d, q) to the pooled trace. The other also knows which incident is running,
-//! takes the best order for it, and then the best (d, q).
+//! takes the best order for it, and then the best (d, q). The clairvoyant knows each
+//! call's luck and makes one call, of the rung that will be fastest.
 
 use crate::chance::{About, Luck};
 use crate::run::NEVER;
@@ -26,18 +27,19 @@ const ORDERS: [[usize; RUNGS]; 6] =
 pub(crate) struct Oracle {
     pub(crate) name: &'static str,
     pub(crate) key: &'static str,
-    pub(crate) delay: f64,
-    pub(crate) chance: f64,
+    /// Delay and probability of its second copy, if it makes one.
+    pub(crate) reissue: Option<(f64, f64)>,
     pub(crate) figures: Figures,
     pub(crate) times: Vec<f64>,
 }
 
-/// The three oracles: fixed order, state-aware for p99, state-aware for p99.9.
+/// Fixed order, state-aware for p99, state-aware for p99.9, and the clairvoyant.
 #[derive(Debug)]
 pub(crate) struct Oracles {
     pub(crate) fixed: Oracle,
     pub(crate) aware: Oracle,
     pub(crate) aware_tail: Oracle,
+    pub(crate) clairvoyant: Oracle,
 }
 
 impl Oracles {
@@ -48,6 +50,7 @@ impl Oracles {
             fixed: fixed.best(990, "oracle, fixed order", "oracle_fixed"),
             aware: aware.best(990, "oracle, state-aware, for p99", "oracle_p99"),
             aware_tail: aware.best(999, "oracle, state-aware, for p99.9", "oracle_p999"),
+            clairvoyant: fixed.clairvoyant(),
         }
     }
 }
@@ -148,7 +151,19 @@ impl Trace {
         let (mut times, figures) = self.play(delay, chance);
         let Figures { extra, hedges, .. } = figures;
         let figures = Figures { extra, hedges, ..Figures::of_times(&mut times) };
-        Oracle { name, key, delay, chance, figures, times }
+        Oracle { name, key, reissue: Some((delay, chance)), figures, times }
+    }
+
+    fn clairvoyant(&self) -> Oracle {
+        let fastest = |copies: &Copies| {
+            copies.0.iter().fold(NEVER, |least, fate| match *fate {
+                Fate::Token { after, .. } => least.min(after),
+                Fate::Fails { .. } | Fate::Silent => least,
+            })
+        };
+        let mut times: Vec<f64> = self.requests.iter().map(|(copies, _)| fastest(copies)).collect();
+        let figures = Figures::of_times(&mut times);
+        Oracle { name: "clairvoyant", key: "clairvoyant", reissue: None, figures, times }
     }
 
     fn play(&self, delay: f64, chance: f64) -> (Vec<f64>, Figures) {

@@ -5,7 +5,7 @@ use crate::canvas::{Canvas, Colour};
 use crate::oracle::Oracles;
 use crate::policies::Policy;
 use crate::run::{Outcome, Record};
-use crate::stats::HURT;
+use crate::stats::{Figures, HURT};
 use crate::world::World;
 use std::path::Path;
 
@@ -16,11 +16,17 @@ const WIDTH: f64 = 1200.0;
 const LEFT: f64 = 90.0;
 const RIGHT: f64 = 1170.0;
 /// The curves' panel: top and bottom; 0.1 to 100 s against 1 to 1 in 10,000.
-const CURVES: (f64, f64) = (50.0, 560.0);
+const CURVES: (f64, f64) = (240.0, 720.0);
+/// The least share that is drawn.
+const LEAST: f64 = 1e-4;
 /// The timeline's panel.
-const TIMELINE: (f64, f64) = (640.0, 840.0);
+const TIMELINE: (f64, f64) = (820.0, 1020.0);
 /// The timeline counts in parts of this.
 const PART: f64 = 60.0;
+/// Those in the timeline; more would hide each other.
+const SHOWN: [Policy; 2] = [Policy::Timeout, Policy::Ours];
+/// More incidents than this are not named: their bands are too narrow for a number.
+const NAMED: usize = 12;
 
 const fn colour(policy: Policy) -> Colour {
     match policy {
@@ -36,30 +42,48 @@ const fn colour(policy: Policy) -> Colour {
 /// Draws one scenario.
 pub(crate) fn write(
     path: &Path,
+    title: &str,
     world: &World,
     records: &[(Policy, Record)],
     oracles: &Oracles,
 ) -> Res<()> {
-    let mut canvas = Canvas::new(1200, 900);
+    let mut canvas = Canvas::new(1200, 1140);
+    canvas.words((LEFT, 16.0), title, BLACK);
     curves_frame(&mut canvas);
+    let mut line = 44.0;
+    legend(&mut canvas, line, ["", "p50", "p99", "p99.9", "extra calls"].map(str::to_owned), BLACK);
+    let mut row = |canvas: &mut Canvas, name: &str, figures: &Figures, colour| {
+        line += 20.0;
+        let seconds = |time: f64| format!("{time:.2} s");
+        let Figures { p50, p99, p999, extra, .. } = *figures;
+        let extra = format!("{:.1} %", extra * 100.0);
+        let cells = [name.to_owned(), seconds(p50), seconds(p99), seconds(p999), extra];
+        legend(canvas, line, cells, colour);
+    };
     let oracle = &oracles.aware_tail;
-    curve(&mut canvas, oracle.times.clone(), BLACK, 1.0);
-    canvas.words((LEFT + 780.0, CURVES.0 + 14.0), oracle.name, BLACK);
-    let mut legend = CURVES.0 + 34.0;
     for (policy, record) in records {
         let times = record.outcomes.iter().map(|outcome| outcome.ttft).collect();
         curve(&mut canvas, times, colour(*policy), 3.0);
-        canvas.words((LEFT + 780.0, legend), policy.name(), colour(*policy));
-        legend += 20.0;
+        row(&mut canvas, policy.name(), &Figures::of(record), colour(*policy));
     }
+    curve(&mut canvas, oracle.times.clone(), BLACK, 1.0);
+    row(&mut canvas, "oracle that knows the incident", &oracle.figures, BLACK);
     timeline_frame(&mut canvas, world);
-    let most = records.iter().flat_map(|(_, record)| minutes(&record.outcomes)).max().unwrap_or(1);
-    for (policy, record) in records {
-        if matches!(policy, Policy::Timeout | Policy::Ours) {
-            timeline(&mut canvas, world, &record.outcomes, most.max(1), colour(*policy));
-        }
+    let shown = || records.iter().filter(|(policy, _)| SHOWN.contains(policy));
+    let most = shown().flat_map(|(_, record)| minutes(&record.outcomes)).max().unwrap_or(1);
+    for (policy, record) in shown() {
+        timeline(&mut canvas, world, &record.outcomes, most.max(1), colour(*policy));
     }
     canvas.save(path)
+}
+
+/// A line of the legend.
+fn legend(canvas: &mut Canvas, y: f64, cells: [String; 5], colour: Colour) {
+    for (cell, x) in
+        cells.iter().zip([LEFT, LEFT + 290.0, LEFT + 390.0, LEFT + 490.0, LEFT + 590.0])
+    {
+        canvas.words((x, y), cell, colour);
+    }
 }
 
 fn across(seconds: f64) -> f64 {
@@ -67,23 +91,24 @@ fn across(seconds: f64) -> f64 {
 }
 
 fn down(share: f64) -> f64 {
-    CURVES.0 - (CURVES.1 - CURVES.0) * share.max(1e-4).log10() / 4.0
+    CURVES.0 - (CURVES.1 - CURVES.0) * share.max(LEAST).log10() / 4.0
 }
 
 fn curves_frame(canvas: &mut Canvas) {
-    canvas.words((LEFT, 20.0), "share of requests without a first token, after seconds", BLACK);
+    let words = "share of requests that still wait for their first token, after so many seconds";
+    canvas.words((LEFT, CURVES.0 - 24.0), words, BLACK);
     for (seconds, words) in [
-        (0.1, "0.1"),
-        (0.3, "0.3"),
-        (1.0, "1"),
-        (3.0, "3"),
-        (10.0, "10"),
-        (30.0, "30"),
-        (100.0, "100"),
+        (0.1, "0.1 s"),
+        (0.3, "0.3 s"),
+        (1.0, "1 s"),
+        (3.0, "3 s"),
+        (10.0, "10 s"),
+        (30.0, "30 s"),
+        (100.0, "100 s"),
     ] {
         let x = across(seconds);
         canvas.line((x, CURVES.0), (x, CURVES.1), 1.0, GREY);
-        canvas.words((x - 8.0, CURVES.1 + 10.0), words, BLACK);
+        canvas.words((x.min(WIDTH - 44.0) - 8.0, CURVES.1 + 10.0), words, BLACK);
     }
     for (share, words) in
         [(1.0, "100 %"), (0.1, "10 %"), (0.01, "1 %"), (0.001, "0.1 %"), (0.0001, "0.01 %")]
@@ -102,30 +127,38 @@ fn curve(canvas: &mut Canvas, mut times: Vec<f64>, colour: Colour, thick: f64) {
     for step in 0..=600_u32 {
         let seconds = 0.1 * (f64::from(step) / 200.0 * std::f64::consts::LN_10).exp();
         let longer = times.len() - times.partition_point(|time| *time <= seconds);
+        if (longer as f64) < LEAST * count {
+            return;
+        }
         let here = (across(seconds), down(longer as f64 / count));
         if let Some(before) = before {
             canvas.line(before, here, thick, colour);
         }
         before = Some(here);
-        if longer == 0 {
-            return;
-        }
     }
 }
 
 fn timeline_frame(canvas: &mut Canvas, world: &World) {
-    let words = "requests without a first token in 3 s, per minute, by hour; incidents shaded";
-    canvas.words((LEFT, TIMELINE.0 - 30.0), words, BLACK);
-    for incident in &world.incidents {
+    let words = "requests that waited over 3 s, in each minute: time-out and belay";
+    canvas.words((LEFT, TIMELINE.0 - 44.0), words, BLACK);
+    let named = world.incidents.len() <= NAMED;
+    for (place, incident) in world.incidents.iter().enumerate() {
         let from = along(world, incident.from);
         let to = along(world, incident.to.min(world.seconds()));
         canvas.fill((from, TIMELINE.0), (to, TIMELINE.1), BAND);
+        if named {
+            let number = (place + 1).to_string();
+            canvas.words(((from + to) / 2.0 - 4.0, TIMELINE.0 - 16.0), &number, BLACK);
+            let (column, row) = ((place % 3) as f64, (place / 3) as f64);
+            let at = (LEFT + 370.0 * column, TIMELINE.1 + 44.0 + 18.0 * row);
+            canvas.words(at, &format!("{number}: {}", incident.name()), BLACK);
+        }
     }
     canvas.line((LEFT, TIMELINE.1), (RIGHT, TIMELINE.1), 1.0, BLACK);
     let mut hours = 0_u32;
     while f64::from(hours) * 3600.0 < world.seconds() && hours < 24 {
         let x = along(world, f64::from(hours) * 3600.0);
-        canvas.words((x.min(WIDTH - 40.0), TIMELINE.1 + 10.0), &hours.to_string(), BLACK);
+        canvas.words((x.min(WIDTH - 40.0), TIMELINE.1 + 10.0), &format!("{hours} h"), BLACK);
         hours += 1;
     }
 }

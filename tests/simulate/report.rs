@@ -66,7 +66,10 @@ pub(crate) fn row(name: &str, figures: &Figures, gaps: Gaps) -> String {
 
 /// An oracle's row.
 pub(crate) fn oracle_row(oracle: &Oracle, gaps: Gaps) -> String {
-    let name = format!("{} ({} s, {})", oracle.name, oracle.delay, oracle.chance);
+    let name = oracle.reissue.map_or_else(
+        || oracle.name.to_owned(),
+        |(delay, chance)| format!("{} ({delay} s, {chance})", oracle.name),
+    );
     row(&name, &oracle.figures, gaps)
 }
 
@@ -118,9 +121,9 @@ pub(crate) fn figures_json(figures: &Figures, gaps: Gaps) -> Value {
 
 pub(crate) fn oracle_json(oracle: &Oracle, gaps: Gaps) -> Value {
     let mut value = figures_json(&oracle.figures, gaps);
-    if let Some(map) = value.as_object_mut() {
-        map.insert("delay_s".into(), json!(oracle.delay));
-        map.insert("chance".into(), json!(oracle.chance));
+    if let (Some(map), Some((delay, chance))) = (value.as_object_mut(), oracle.reissue) {
+        map.insert("delay_s".into(), json!(delay));
+        map.insert("chance".into(), json!(chance));
     }
     value
 }

@@ -24,7 +24,7 @@ const OVERDUE: Duration = Duration::from_millis(1);
 pub(crate) const NEVER: f64 = 90.0;
 
 /// What became of a request.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Outcome {
     pub(crate) at: f64,
     /// Seconds to the first token.
@@ -33,6 +33,12 @@ pub(crate) struct Outcome {
     pub(crate) hedges: u32,
     /// The rung of each call, as a mask.
     pub(crate) asked: u32,
+    /// The rung of its first call.
+    pub(crate) first: usize,
+    /// The rung whose token it got, if it got one.
+    pub(crate) answered: Option<usize>,
+    /// Whether rung one was closed at full weight when it came.
+    pub(crate) full: bool,
     /// Its stream went silent after the first token.
     pub(crate) died: bool,
 }
@@ -111,6 +117,9 @@ pub(crate) fn run(world: &World, policy: Policy) -> Record {
         dials: 0,
         hedges: 0,
         asked: 0,
+        first: 0,
+        answered: None,
+        full: false,
         died: false,
     });
     let mut run = Run {
@@ -148,6 +157,9 @@ impl Run<'_> {
         if what == What::Arrive {
             self.arrival(request + 1);
             let Some(ladder) = self.ladder(now, 0) else { return };
+            if let Some(outcome) = self.record.outcomes.get_mut(request) {
+                outcome.full = core::is_full(&self.board, 0);
+            }
             let flight = Flight {
                 walk: core::walk(now, self.world, request, &ladder),
                 leg: 0,
@@ -239,13 +251,19 @@ impl Run<'_> {
         let Some(outcome) = self.record.outcomes.get_mut(request) else { return };
         match core::step(action) {
             Step::Dial { attempt, rung, hedge } => {
+                if outcome.dials == 0 {
+                    outcome.first = rung;
+                }
                 outcome.dials += 1;
                 outcome.hedges += u32::from(hedge);
                 outcome.asked |= 1 << rung;
                 flight.rungs.insert(attempt, rung);
                 self.dial(now, request, flight, attempt, rung);
             }
-            Step::Commit => outcome.ttft = at - outcome.at,
+            Step::Commit(attempt) => {
+                outcome.ttft = at - outcome.at;
+                outcome.answered = flight.rungs.get(&attempt).copied();
+            }
             Step::Ended { attempt, fault, died } => {
                 outcome.died |= died;
                 let rung = flight.rungs.get(&attempt);

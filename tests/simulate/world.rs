@@ -73,6 +73,22 @@ pub(crate) const SECOND: Family = Family {
     stragglers: 0.03,
 };
 
+/// A rung that takes 3 s and is well, above those of the first family.
+pub(crate) const HONEST: Family = Family {
+    rungs: [Bulk::Fitted(3.0, 0.15), Bulk::Fitted(0.52, 0.24), Bulk::Fitted(0.64, 0.15)],
+    stragglers: 0.015,
+};
+/// A rung of 1 s above two that are hardly slower.
+pub(crate) const ONE_SECOND: Family = Family {
+    rungs: [Bulk::Fitted(1.0, 0.25), Bulk::Fitted(1.1, 0.24), Bulk::Fitted(1.35, 0.22)],
+    stragglers: 0.015,
+};
+/// A rung of 2 s above one in the house.
+pub(crate) const LOCAL: Family = Family {
+    rungs: [Bulk::Fitted(2.0, 0.25), Bulk::Fitted(0.2, 0.20), Bulk::Fitted(1.35, 0.22)],
+    stragglers: 0.015,
+};
+
 /// llmperf leaderboard, December 2023, Llama-2 70B at perplexity, fireworks and together.
 pub(crate) const MEASURED: Family = Family {
     rungs: [
@@ -123,6 +139,8 @@ pub(crate) enum Fate {
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) seed: u64,
+    /// The seed of the core's own chance: the same calls, other jitter.
+    pub(crate) core_seed: u64,
     pub(crate) family: Family,
     pub(crate) requests: Vec<Request>,
     pub(crate) incidents: Vec<Incident>,
@@ -138,10 +156,22 @@ impl World {
                 at += Luck::of(seed, About::Arrival, [index, 0, 0]).gap(1.0 / rate);
                 let z = Luck::of(seed, About::Prompt, [index, 0, 0]).normal();
                 // p50 1,020 and p99 4,142, as in the Azure conversations.
-                Request { at, prompt: tokens(1020.0 * (0.6025 * z).exp()) }
+                Request { at, prompt: whole(1020.0 * (0.6025 * z).exp()) }
             })
             .collect();
-        Self { seed, family, requests, incidents: plan.incidents(at), capacity: None }
+        Self {
+            seed,
+            core_seed: seed,
+            family,
+            requests,
+            incidents: plan.incidents(at),
+            capacity: None,
+        }
+    }
+
+    /// One that lasts about so long.
+    pub(crate) fn until(seed: u64, family: Family, plan: Plan, rate: f64, seconds: f64) -> Self {
+        Self::new(seed, family, plan, rate, u64::from(whole(rate * seconds)))
     }
 
     /// When the last request arrives.
@@ -203,7 +233,7 @@ impl World {
 
     /// A seed for the core's own generators.
     pub(crate) fn seed_for(&self, about: About, which: u64) -> u64 {
-        number(self.seed, about, [which, 0, 0])
+        number(self.core_seed, about, [which, 0, 0])
     }
 }
 
@@ -212,6 +242,6 @@ impl World {
     clippy::cast_sign_loss,
     reason = "rounded and clamped to what fits"
 )]
-fn tokens(size: f64) -> u32 {
+fn whole(size: f64) -> u32 {
     size.round().clamp(1.0, 1e6) as u32
 }

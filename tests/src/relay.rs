@@ -27,22 +27,23 @@ pub struct Relay {
 
 /// The relay's program.
 ///
-/// It lies beside the test's own, where cargo puts both; a test binary cannot
-/// ask cargo to build another package's program.
+/// It lies where cargo puts it: beside this program, or one folder above this
+/// test; neither can ask cargo to build another package's program.
 #[must_use]
 pub fn program() -> PathBuf {
     if let Some(path) = std::env::var_os("BELAY_BIN") {
         return PathBuf::from(path);
     }
     let test = std::env::current_exe().unwrap();
-    let target = test.parent().and_then(Path::parent).expect("a test runs in its target folder");
-    let program = target.join("belay");
-    assert!(
-        program.is_file(),
-        "{} is missing: run `cargo build --workspace --bins` first, or set BELAY_BIN",
-        program.display()
-    );
-    program
+    let folders = test.ancestors().skip(1).take(2);
+    let found = folders.map(|folder| folder.join("belay")).find(|program| program.is_file());
+    found.unwrap_or_else(|| {
+        panic!(
+            "no relay near {}: run `cargo build --workspace --bins` first (with --release for a \
+             release program), or set BELAY_BIN",
+            test.display()
+        )
+    })
 }
 
 /// Runs one of the relay's commands to its end, with this on its standard input.
