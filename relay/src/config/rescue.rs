@@ -64,7 +64,7 @@ pub struct Breaker {
     pub open_ttft_p95: Option<Duration>,
     /// The first cool-down. Default 5 s.
     pub cooldown: Duration,
-    /// The longest one. Default 20 s.
+    /// The longest one. Default 10 s.
     pub max_cooldown: Duration,
     /// Cool-downs vary by this share, 0 to 1. Default 0.3.
     pub jitter: f64,
@@ -83,7 +83,7 @@ impl Default for Breaker {
             window: Duration::from_secs(30),
             open_ttft_p95: None,
             cooldown: Duration::from_secs(5),
-            max_cooldown: Duration::from_secs(20),
+            max_cooldown: Duration::from_secs(10),
             jitter: 0.3,
             close_successes: 2,
         }

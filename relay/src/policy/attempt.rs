@@ -44,6 +44,8 @@ pub(crate) struct Attempt {
     pub(crate) ticket: Ticket,
     /// The mark passed while it was silent.
     pub(crate) slow: bool,
+    /// Whether its rung was told that the stream went quiet.
+    pub(crate) quiet: bool,
     /// The soft clock passed, and there was nobody to call or no token for it.
     pub(crate) soft_waived: bool,
     pub(crate) dialled: Time,
@@ -78,6 +80,7 @@ impl Attempt {
             kind,
             ticket,
             slow: false,
+            quiet: false,
             soft_waived: false,
             dialled,
             plain,

@@ -68,6 +68,8 @@ pub struct Report {
     pub had_token: bool,
     /// Whether it had been called slow.
     pub slow: bool,
+    /// Whether its stream had been silent for half of the second clock.
+    pub quiet: bool,
     /// When it was dialled.
     pub dialled: Time,
     /// The wait that the provider asked for.
@@ -302,20 +304,20 @@ impl Board {
         }
         let from = health.breaker.state();
         let change = if slow {
-            health.breaker.late_token();
+            health.breaker.late_token(now);
             None
         } else {
             health.count_for_shedding(now, true);
             health.breaker.good(now, ticket)
         };
         let is_open = matches!(health.breaker.state(), State::Open { .. });
-        let rebased = !is_open && health.rebase(now).is_some();
+        let before_rebase = health.breaker.state();
+        let rebased = !is_open && health.rebase(now);
         if let Some(why) = change {
             self.note(rung, now, from, why);
         }
         if rebased {
-            let state = self.breaker(rung).map_or(State::Closed, Breaker::state);
-            self.note(rung, now, state, Why::Rebased);
+            self.note(rung, now, before_rebase, Why::Rebased);
         }
         self.check_p95(rung, now);
     }
@@ -328,7 +330,8 @@ impl Board {
     /// An attempt on `rung` ended.
     pub(crate) fn ended(&mut self, rung: RungIndex, now: Time, report: &Report) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
-        let Report { ticket, outcome, cause, had_token, slow, dialled, retry_after, .. } = *report;
+        let Report { ticket, outcome, cause, had_token, slow, quiet, dialled, retry_after, .. } =
+            *report;
         let asks_for_a_pause = match outcome {
             AttemptOutcome::RateLimited => true,
             AttemptOutcome::Overloaded => retry_after.is_some(),
@@ -363,13 +366,24 @@ impl Board {
             self.silent(rung, now, ticket);
         }
         if had_token {
-            self.stream(rung, now, ticket, verdict, slow);
+            self.stream(rung, now, ticket, verdict, (slow, quiet));
         }
         if outcome == AttemptOutcome::Auth {
             self.hard_down(rung, now);
         }
         if let Some(health) = self.rungs.get_mut(rung.0) {
             health.breaker.give_back(ticket);
+        }
+    }
+
+    /// A stream of `rung` has been silent for half of its second clock.
+    pub(crate) fn quiet(&mut self, rung: RungIndex, now: Time, ticket: Ticket) {
+        let Some(health) = self.rungs.get_mut(rung.0).filter(|health| !frozen(health.forced))
+        else {
+            return;
+        };
+        if let Some(why) = health.breaker.stream_quiet(ticket) {
+            self.try_to_open(rung, now, why);
         }
     }
 
@@ -385,14 +399,24 @@ impl Board {
     }
 
     fn silent(&mut self, rung: RungIndex, now: Time, ticket: Ticket) {
-        let Some(health) = self.rungs.get_mut(rung.0) else { return };
+        let Some(health) = self.rungs.get_mut(rung.0).filter(|health| !frozen(health.forced))
+        else {
+            return;
+        };
         let has_reference = health.has_reference();
         if let Some(why) = health.breaker.silent(ticket, has_reference) {
             self.try_to_open(rung, now, why);
         }
     }
 
-    fn stream(&mut self, rung: RungIndex, now: Time, ticket: Ticket, verdict: Verdict, slow: bool) {
+    fn stream(
+        &mut self,
+        rung: RungIndex,
+        now: Time,
+        ticket: Ticket,
+        verdict: Verdict,
+        told: (bool, bool),
+    ) {
         let Some(health) = self.rungs.get_mut(rung.0).filter(|health| !frozen(health.forced))
         else {
             return;
@@ -400,7 +424,7 @@ impl Board {
         let from = health.breaker.state();
         match verdict {
             Verdict::StreamBad => {
-                if let Some(why) = health.breaker.stream_bad(now, ticket, slow) {
+                if let Some(why) = health.breaker.stream_bad(now, ticket, told) {
                     self.try_to_open(rung, now, why);
                 }
             }
@@ -424,13 +448,16 @@ impl Board {
     }
 
     /// Opens, unless some ladder would be left without a rung that is closed, not held
-    /// and not forced open: then half the weight instead.
+    /// and not forced open: then half the weight instead. So too if the rung answers,
+    /// only late, while it or a neighbour is on its way back: that is load, and opening
+    /// would only move it.
     fn try_to_open(&mut self, rung: RungIndex, now: Time, why: Why) {
         let reopening = why == Why::ProbeBad;
-        let needed = !reopening && self.is_needed(rung, now);
+        let is_load = why != Why::BrokenRun && self.is_load(rung, now);
+        let spared = !reopening && (is_load || self.is_needed(rung, now));
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         let from = health.breaker.state();
-        if needed {
+        if spared {
             health.breaker.spare(now);
             self.note(rung, now, from, Why::Spared);
         } else {
@@ -445,6 +472,21 @@ impl Board {
         };
         let on_it = |(ladder, _): &&(Arc<LadderSpec>, Budget)| ladder.rungs.contains(&rung);
         self.ladders.iter().filter(on_it).any(|(ladder, _)| !ladder.rungs.iter().any(carries))
+    }
+
+    fn is_load(&self, rung: RungIndex, now: Time) -> bool {
+        let is_away = |other: &RungIndex| !self.is_full(*other);
+        self.is_merely_slow(rung, now)
+            && self
+                .ladders
+                .iter()
+                .filter(|(ladder, _)| ladder.rungs.contains(&rung))
+                .any(|(ladder, _)| ladder.rungs.iter().any(is_away))
+    }
+
+    /// Whether `rung`, bad as it may be, answers: only late.
+    pub(crate) fn is_merely_slow(&self, rung: RungIndex, now: Time) -> bool {
+        self.breaker(rung).is_some_and(|breaker| breaker.is_merely_slow(now))
     }
 
     /// The configured limit on the p95, judged by Kaplan and Meier.

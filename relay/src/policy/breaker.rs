@@ -16,6 +16,7 @@
 //! It is told only what attempts said; whether opening would leave a ladder
 //! without a rung is for the board to know.
 
+use crate::policy::lateness::Lateness;
 use crate::policy::remembered::{RememberedBreaker, RememberedState};
 use crate::policy::time::Time;
 use std::time::Duration;
@@ -55,7 +56,7 @@ impl Default for BreakerSpec {
             window: Duration::from_secs(30),
             open_ttft_p95: None,
             cooldown: Duration::from_secs(5),
-            max_cooldown: Duration::from_secs(20),
+            max_cooldown: Duration::from_secs(10),
             jitter: 0.3,
             close_successes: 2,
         }
@@ -71,7 +72,9 @@ const GOOD_TO_DOUBLE: u32 = 5;
 /// The window is counted in so many parts.
 const PARTS: usize = 10;
 /// Before there is a reference, so many attempts in a row without a token open it.
-const SILENT_RUN: u32 = 20;
+const SILENT_RUN: u32 = 14;
+/// Ten steady answers, later than they used to be, are worth two doublings.
+const TRUST: f64 = 4.0;
 
 /// What opened, or changed, a breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,6 +201,7 @@ pub struct Breaker {
     part_began: Time,
     last_window: (u32, u32),
     cooldown: Duration,
+    lateness: Lateness,
     /// Opened by broken streams: then a probe counts at its proper end.
     by_streams: bool,
     /// What opened it last.
@@ -226,6 +230,7 @@ impl Breaker {
             part: 0,
             part_began: Time::default(),
             last_window: (0, 0),
+            lateness: Lateness::default(),
             by_streams: false,
             opened_by: None,
             away_since: None,
@@ -304,6 +309,7 @@ impl Breaker {
         if ticket.generation != self.generation {
             return None;
         }
+        self.lateness.bad(now);
         match self.state {
             State::Closed => {
                 self.bad_run = self.bad_run.saturating_add(1);
@@ -328,14 +334,31 @@ impl Breaker {
         }
     }
 
-    /// A stream broke. `counted`: its token's verdict was bad, so the call is bad already.
-    pub fn stream_bad(&mut self, now: Time, ticket: Ticket, counted: bool) -> Option<Why> {
+    /// A stream has been silent for half of its second clock. That is no verdict yet, but
+    /// it counts in the run of broken ones, which only a proper end resets: by the time
+    /// the clocks of the first ones have run out, every stream since has died as well.
+    pub fn stream_quiet(&mut self, ticket: Ticket) -> Option<Why> {
+        if ticket.generation != self.generation || self.state != State::Closed {
+            return None;
+        }
+        self.broken_run = self.broken_run.saturating_add(1);
+        self.wants_to_open()
+    }
+
+    /// A stream broke. `counted`: its token's verdict was bad, so the call is bad already;
+    /// `quiet`: it is in the run of broken ones already.
+    pub fn stream_bad(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        (counted, quiet): (bool, bool),
+    ) -> Option<Why> {
         if ticket.generation != self.generation {
             return None;
         }
         match self.state {
             State::Closed => {
-                self.broken_run = self.broken_run.saturating_add(1);
+                self.broken_run = self.broken_run.saturating_add(u32::from(!quiet));
                 self.good_row = 0;
                 self.count(now, 0, u32::from(!counted));
                 self.wants_to_open()
@@ -460,8 +483,31 @@ impl Breaker {
     }
 
     /// A token came after the mark: the call is counted bad already.
-    pub const fn late_token(&mut self) {
+    pub fn late_token(&mut self, now: Time) {
         self.silent_run = 0;
+        self.lateness.late(now);
+    }
+
+    /// Whether the rung, bad as it is, answers: only late.
+    #[must_use]
+    pub fn is_merely_slow(&self, now: Time) -> bool {
+        self.lateness.is_mere(now)
+    }
+
+    /// The rung answers steadily at a pace of its own: closed, and two doublings on.
+    pub(crate) fn trust(&mut self) {
+        match self.state {
+            State::Closed => self.weight = (self.weight * TRUST).min(1.0),
+            State::HalfOpen { .. } => {
+                self.weight = (SLOW_START * TRUST).min(1.0);
+                self.cooldown = self.spec.cooldown;
+                self.turn(State::Closed);
+            }
+            State::Open { .. } => {}
+        }
+        if self.is_full() {
+            self.away_since = None;
+        }
     }
 
     /// Calls and bad ones in the window, as of the last call.

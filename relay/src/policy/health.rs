@@ -10,8 +10,8 @@ use crate::policy::histogram::Rolling;
 use crate::policy::hold::Hold;
 use crate::policy::ladder::{HedgeSpec, RungSpec};
 use crate::policy::remembered::{Reference, Remembered};
+use crate::policy::returning::Returning;
 use crate::policy::time::Time;
-use std::collections::VecDeque;
 use std::time::Duration;
 
 /// What a prompt token adds to the time to first token, beyond the first ones.
@@ -20,24 +20,24 @@ const PER_TOKEN: Duration = Duration::from_micros(12);
 const SMALL_PROMPT: u64 = 550;
 /// Until so many first tokens have been seen there is no reference.
 const ENOUGH: u32 = 30;
-/// The slow mark, and the cap on the hedge delay, as a multiple of the reference.
+/// The slow mark as a multiple of the reference.
 const MARK: f64 = 1.25;
+/// The hedge delay is never longer than so many references: once an incident has raised
+/// the rolling estimate, every further reference of waiting is its users'.
+const DELAY_CAP: f64 = 1.01;
+/// The quantile of recent times to first token after which a hedge starts. With the cap
+/// it lets one call in twenty hedge while all is well.
+const DELAY_QUANTILE: f64 = 0.96;
 /// A reference is never shorter: below it everything is fast.
 const LEAST_REFERENCE: Duration = Duration::from_millis(500);
 /// A reference rises by so much a minute at the most.
 const RISE: f64 = 1.10;
-/// The soft first clock: so many references, and never less than this.
-const SOFT: f64 = 6.0;
+/// The soft first clock: so many references, and never less than this. It is what is
+/// left when the hedge budget is spent, so it must not be far beyond the mark.
+const SOFT: f64 = 1.8;
 const SOFT_LEAST: Duration = Duration::from_secs(3);
 /// Estimates are computed anew this often.
 const REFRESH: Duration = Duration::from_secs(1);
-/// So many returning attempts are judged together.
-const RETURNING: usize = 10;
-/// Of which so many must have come after the mark before "slower" is said.
-const RETURNING_SLOW: usize = 3;
-/// A rung that became this much slower is sick unless it has been so for an hour.
-const MUCH_SLOWER: f64 = 2.4;
-const LONG_AWAY: Duration = Duration::from_secs(3600);
 
 /// An operator's override.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -99,17 +99,14 @@ pub(crate) struct Health {
     steady: Rolling,
     tokens_seen: u32,
     estimates: Estimates,
-    /// Since it left full weight: times to first token, and whether after the mark.
-    returning: VecDeque<(Duration, bool)>,
-    /// The usual median when it left full weight.
-    anchor: Option<Duration>,
+    returning: Returning,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Estimates {
     at: Option<Time>,
-    /// The rolling p95, losers counted at their cut.
-    p95: Option<Duration>,
+    /// The rolling quantile that hedges wait for, losers counted at their cut.
+    delay: Option<Duration>,
     median: Option<Duration>,
     reference: Option<Duration>,
     /// The median at full weight.
@@ -158,8 +155,7 @@ impl Health {
             steady: Rolling::new(10, Duration::from_secs(60)),
             tokens_seen: 0,
             estimates: Estimates::default(),
-            returning: VecDeque::new(),
-            anchor: None,
+            returning: Returning::default(),
         }
     }
 
@@ -194,18 +190,15 @@ impl Health {
         }
         self.tokens_seen = self.tokens_seen.saturating_add(1);
         if self.breaker.away_since.is_some() && !ticket.full {
-            if self.returning.len() == RETURNING {
-                self.returning.pop_front();
-            }
-            self.returning.push_back((net, after_mark));
+            self.returning.token(net, after_mark);
         }
     }
 
     /// An attempt was cut without a token after `net`.
     pub(crate) fn cut(&mut self, now: Time, net: Duration, ticket: Ticket) {
-        if !ticket.full && self.mark().is_some_and(|mark| net >= mark) {
-            // It might have hung: that is no sign of being merely slower.
-            self.returning.clear();
+        let is_away = self.breaker.away_since.is_some() && !ticket.full;
+        if is_away && self.mark().is_some_and(|mark| net >= mark) {
+            self.returning.cut_after_mark();
         }
         self.short.at(now).cut(net);
         self.long.at(now).cut(net);
@@ -216,34 +209,23 @@ impl Health {
 
     /// A hang, an error or a clock: what came before says nothing of being merely slower.
     pub(crate) fn forget_returning(&mut self) {
-        self.returning.clear();
+        self.returning.forget();
     }
 
-    /// Slower is not sick: adopts a new reference if the last returning attempts all
-    /// brought a token, and steadily later than before. Returns the ratio.
-    pub(crate) fn rebase(&mut self, now: Time) -> Option<f64> {
-        let slow = self.returning.iter().filter(|(_, after_mark)| *after_mark).count();
-        if self.returning.len() < RETURNING || slow < RETURNING_SLOW {
-            return None;
-        }
-        let (reference, usual) = (self.estimates.reference?, self.estimates.usual?);
-        let mut times: Vec<Duration> = self.returning.iter().map(|(net, _)| *net).collect();
-        times.sort_unstable();
-        let median = times.get(times.len() / 2)?;
-        let ratio = median.as_secs_f64() / usual.as_secs_f64().max(1e-6);
-        // Several small steps must not add up to what one may not be.
-        let anchor = *self.anchor.get_or_insert(usual);
-        let in_all = median.as_secs_f64() / anchor.as_secs_f64().max(1e-6);
+    /// Slower is not sick: adopts a new reference if the attempts on the way back are
+    /// steadily later than before. Returns whether it did.
+    pub(crate) fn rebase(&mut self, now: Time) -> bool {
         let away = self.breaker.away_since.map_or(Duration::ZERO, |since| now.since(since));
-        if ratio < MARK || (ratio.max(in_all) > MUCH_SLOWER && away < LONG_AWAY) {
-            return None;
-        }
+        let known = self.estimates.reference.zip(self.estimates.usual);
+        let Some((reference, usual)) = known else { return false };
+        let Some(ratio) = self.returning.slower_by(usual, away) else { return false };
         self.estimates.reference = Some(reference.mul_f64(ratio));
         self.estimates.usual = Some(usual.mul_f64(ratio));
-        self.returning.clear();
         // What it took before would pull the new reference down again at once.
         self.steady.clear();
-        Some(ratio)
+        // Ten answers are evidence enough that it is well, at its own pace.
+        self.breaker.trust();
+        true
     }
 
     /// Brings the estimates up to date; cheap if they are fresh.
@@ -258,7 +240,12 @@ impl Health {
         }
         let enough = recent.tokens() >= ENOUGH;
         let before = self.estimates;
-        let reference = self.new_reference(now, since.unwrap_or_default());
+        // Frozen while it is away: what it takes then is not what it usually takes.
+        let reference = if self.breaker.is_full() {
+            self.new_reference(now, since.unwrap_or_default())
+        } else {
+            before.reference
+        };
         // A handful of tokens is no reason to forget what was usual before a restart.
         let usual = self
             .breaker
@@ -268,14 +255,13 @@ impl Health {
         let usual = usual.and_then(|steady| steady.quantile(0.5));
         self.estimates = Estimates {
             at: Some(now),
-            p95: enough.then(|| recent.quantile_as_cut(0.95)).flatten(),
+            delay: enough.then(|| recent.quantile_as_cut(DELAY_QUANTILE)).flatten(),
             median: recent.quantile(0.5),
             reference,
             usual: usual.or(before.usual),
         };
         if self.breaker.is_full() {
-            self.returning.clear();
-            self.anchor = None;
+            self.returning.is_back();
         }
     }
 
@@ -312,10 +298,12 @@ impl Health {
 
     /// The `auto` hedge delay against a rival with this median, net of the prompt's size.
     pub(crate) fn hedge_delay(&self, spec: &HedgeSpec, rival: Option<Duration>) -> Duration {
-        let Some(mark) = self.mark() else { return spec.initial };
+        let known = self.estimates.reference.zip(self.mark());
+        let Some((reference, mark)) = known else { return spec.initial };
         // After a lull or a restart the reference is all that is known.
-        let p95 = self.estimates.p95.unwrap_or(mark);
-        let delay = p95.min(mark).max(spec.min).min(spec.max.max(spec.min));
+        let cap = reference.mul_f64(DELAY_CAP);
+        let recent = self.estimates.delay.unwrap_or(cap);
+        let delay = recent.min(cap).max(spec.min).min(spec.max.max(spec.min));
         // Earlier, and the hedge would hide an incident from the breaker.
         delay.max(mark.saturating_sub(rival.unwrap_or_default()))
     }

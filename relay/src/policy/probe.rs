@@ -86,6 +86,7 @@ impl Probe {
             cause: None,
             had_token,
             slow: self.slow,
+            quiet: false,
             dialled: self.dialled,
             retry_after: None,
             prompt_tokens: self.prompt_tokens,

@@ -356,6 +356,7 @@ impl Walk {
             cause,
             had_token: attempt.first_token.is_some(),
             slow: attempt.slow,
+            quiet: attempt.quiet,
             dialled: attempt.dialled,
             retry_after,
             prompt_tokens,

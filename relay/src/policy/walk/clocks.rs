@@ -11,7 +11,7 @@ use crate::policy::board::Board;
 use crate::policy::budget::Budget;
 use crate::policy::exhausted::told;
 use crate::policy::input::Answer;
-use crate::policy::ladder::{DEFAULT_TTFT, LINGER};
+use crate::policy::ladder::{DEFAULT_TTFT, LINGER, RungIndex};
 use crate::policy::outcome::judge_answer;
 use crate::policy::time::Time;
 use shared::{AttemptKind, AttemptOutcome, RequestOutcome};
@@ -25,6 +25,7 @@ enum Expired {
     Mark,
     Soft,
     FirstToken { span: Duration, explicit: bool },
+    Quiet,
     InterToken(Duration),
     Linger(Answer),
 }
@@ -91,8 +92,12 @@ impl Walk {
         out: &mut Vec<Action>,
     ) {
         let (outcome, clock) = match *expired {
-            Expired::Mark => return self.say_slow_if_due(now, id, board),
+            Expired::Mark => {
+                self.say_slow_if_due(now, id, board);
+                return self.leave_an_opened_rung(now, id, board, out);
+            }
             Expired::Soft => return self.soft(now, id, board, out),
+            Expired::Quiet => return self.say_quiet(now, id, board),
             Expired::FirstToken { explicit: false, .. } if !self.somebody_else(now, id, board) => {
                 // Somebody whose hold or cool-down ends may be called later.
                 let until = self.next_usable(now, board).unwrap_or(NEVER);
@@ -110,23 +115,68 @@ impl Walk {
     }
 
     /// The soft first clock: if somebody can be called and the budget allows it, they are,
-    /// and the silent attempt is cut; if not, the hard clock remains.
+    /// and the silent attempt is cut; if not, the hard clock remains. A rung that answers,
+    /// only late, keeps its attempts: its token is likelier than anybody else's.
     fn soft(&mut self, now: Time, id: AttemptId, board: &mut Board, out: &mut Vec<Action>) {
-        let clock = self
-            .attempt(id)
-            .and_then(|attempt| board.soft_clock(attempt.rung, self.need.prompt_tokens));
-        let alone = self.in_flight().all(|other| other == id);
-        let next = self.next_candidate(now, board).filter(|_| alone);
+        let Some(rung) = self.attempt(id).map(|attempt| attempt.rung) else { return };
+        let clock = board.soft_clock(rung, self.need.prompt_tokens);
+        let next = self.next_candidate(now, board).filter(|_| !board.is_merely_slow(rung, now));
         let paid = next.is_some() && board.budget(self.at).is_some_and(Budget::take_retry);
-        let (Some(next), true) = (next, paid) else {
-            if let Some(attempt) = self.live(id) {
-                attempt.soft_waived = true;
+        match next.filter(|_| paid) {
+            Some(next) => self.replace_silent(now, id, (clock, next), board, out),
+            None => {
+                if let Some(attempt) = self.live(id) {
+                    attempt.soft_waived = true;
+                }
             }
-            return;
-        };
+        }
+    }
+
+    /// An attempt that is past its mark while its rung has opened is as good as failed: it
+    /// goes to a rung that is well, as after an explicit failure. Else all that were in
+    /// flight when a busy rung went silent would wait for the hard clock, since no budget
+    /// has a token for each of them.
+    fn leave_an_opened_rung(
+        &mut self,
+        now: Time,
+        id: AttemptId,
+        board: &mut Board,
+        out: &mut Vec<Action>,
+    ) {
+        let Some(attempt) = self.attempt(id) else { return };
+        let (rung, kind, is_probe) = (attempt.rung, attempt.kind, attempt.ticket.probe);
+        let stays = is_probe
+            || kind == AttemptKind::LastResort
+            || self.in_flight().any(|other| other != id)
+            || board.is_closed(rung)
+            || board.is_merely_slow(rung, now);
+        let next = self.next_candidate(now, board).filter(|&next| !stays && board.is_full(next));
+        if let Some(next) = next {
+            let clock = board.mark(rung, self.need.prompt_tokens);
+            self.replace_silent(now, id, (clock, next), board, out);
+        }
+    }
+
+    fn replace_silent(
+        &mut self,
+        now: Time,
+        id: AttemptId,
+        (clock, next): (Option<Duration>, RungIndex),
+        board: &mut Board,
+        out: &mut Vec<Action>,
+    ) {
         let end = End { clock, ..AttemptOutcome::TtftTimeout.into() };
         self.close(now, id, end, board, out);
         self.dial(now, next, AttemptKind::Failover, false, board, out);
+    }
+
+    /// Half of the second clock has passed in silence: said once, while the stream may
+    /// still go on.
+    fn say_quiet(&mut self, now: Time, id: AttemptId, board: &mut Board) {
+        let Some(attempt) = self.live(id) else { return };
+        attempt.quiet = true;
+        let (rung, ticket) = (attempt.rung, attempt.ticket);
+        board.quiet(rung, now, ticket);
     }
 
     fn first_expired(&self, now: Time, board: &Board) -> Option<(AttemptId, Expired)> {
@@ -146,6 +196,9 @@ impl Walk {
         let spec = board.spec(attempt.rung);
         if attempt.first_token.is_some() {
             let span = inter_token(&self.ladder, spec);
+            if !attempt.quiet {
+                return Some((attempt.last_heard.plus(span / 2), Expired::Quiet));
+            }
             return Some((attempt.last_heard.plus(span), Expired::InterToken(span)));
         }
         let early = self.early_deadline(attempt, board);
