@@ -87,6 +87,7 @@ impl Stage {
             cause: None,
             had_token: false,
             slow: false,
+            quiet: false,
             dialled: self.now,
             retry_after,
             prompt_tokens: 0,
