@@ -1,40 +1,59 @@
 //! The admin plane: what on-call engineers and their tools call.
 //!
-//! So far it reads: readiness, numbers, and the journal's requests. Changes come
-//! with an issue of their own.
+//! It reads: readiness, numbers, the board and the feed, and what the journal has of
+//! requests, transitions and minutes. A viewer's token is enough for all of it.
 
+mod board;
+mod feed;
+mod limiter;
 mod metrics;
+mod past;
 mod requests;
 mod tokens;
 
 use crate::config::Admin;
-use crate::drive::{Drain, Relay};
+use crate::drive::{Drain, Peer, Relay};
 use crate::listen::Guard;
+use crate::wall;
 use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use http::StatusCode;
+use http::{HeaderValue, StatusCode, header};
 use std::sync::Arc;
+use std::time::Duration;
+use tokens::Gate;
 
 /// An error of the admin API.
 #[derive(Debug)]
 struct Problem {
     status: StatusCode,
     message: String,
+    /// When it is worth asking again.
+    retry_after: Option<Duration>,
 }
 
 impl Problem {
+    /// A parameter that a call does not have, and those that it has.
+    fn unknown(known: &str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, format!("Unknown filter. These are known: {known}."))
+    }
+
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into() }
+        Self { status, message: message.into(), retry_after: None }
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let body = serde_json::json!({ "error": { "message": self.message } });
-        (self.status, Json(body)).into_response()
+        let mut response = (self.status, Json(body)).into_response();
+        if let Some(wait) = self.retry_after {
+            let seconds = HeaderValue::from(wait.as_secs().max(1));
+            response.headers_mut().insert(header::RETRY_AFTER, seconds);
+        }
+        response
     }
 }
 
@@ -45,16 +64,26 @@ pub fn router(relay: &Arc<Relay>, admin: &Admin) -> Router {
         origins: Arc::new([]),
         refuse: |foreign| Problem::new(StatusCode::FORBIDDEN, foreign.advice()).into_response(),
     };
-    let tokens = Arc::new(admin.tokens.clone());
+    let gate = Arc::new(Gate::new(admin.tokens.clone()));
     let api = Router::new()
         .route("/metrics", get(metrics::page))
         .route("/admin/v1/requests", get(requests::list))
         .route("/admin/v1/requests/{id}", get(requests::one))
-        .layer(middleware::from_fn(move |request: Request, next: Next| {
-            let allowed = tokens::check(&tokens, request.headers());
+        .route("/admin/v1/board", get(board::show))
+        .route("/admin/v1/feed", get(feed::open))
+        .route("/admin/v1/transitions", get(past::transitions))
+        .route("/admin/v1/series", get(past::series))
+        .route("/admin/v1/summary", get(past::summary))
+        .layer(middleware::from_fn(move |mut request: Request, next: Next| {
+            let peer = request.extensions().get::<Arc<Peer>>();
+            let address = peer.and_then(|peer| peer.address());
+            let allowed = gate.pass(request.headers(), address, wall::now());
             async move {
                 match allowed {
-                    Ok(()) => next.run(request).await,
+                    Ok(you) => {
+                        request.extensions_mut().insert(you);
+                        next.run(request).await
+                    }
                     Err(problem) => problem.into_response(),
                 }
             }
@@ -66,8 +95,9 @@ pub fn router(relay: &Arc<Relay>, admin: &Admin) -> Router {
         .fallback(async || {
             Problem::new(
                 StatusCode::NOT_FOUND,
-                "There is nothing at this path. The admin API is at /admin/v1/requests, \
-                 numbers for Prometheus at /metrics.",
+                "There is nothing at this path. The admin API has board, feed, requests, \
+                 transitions, series and summary below /admin/v1/, and numbers for Prometheus at \
+                 /metrics.",
             )
         })
         .method_not_allowed_fallback(async || {

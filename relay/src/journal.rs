@@ -25,6 +25,7 @@ pub mod health;
 mod held;
 mod insert;
 pub mod kept;
+pub mod minutes;
 mod open;
 mod prune;
 pub mod reader;
@@ -38,7 +39,10 @@ mod writer;
 pub use commit::Commit;
 pub use health::Health;
 pub use kept::{HealthRecord, HoldRecord, Kept, OverrideEnd, OverrideRecord};
-pub use reader::{ReadError, Reader, RequestFilter};
+pub use minutes::MinuteRecord;
+pub use reader::{
+    GroupBy, ReadError, Reader, RequestFilter, SeriesQuery, SummaryQuery, TransitionFilter, Usual,
+};
 pub use record::{AttemptEnd, AttemptStart, RequestEnd, RequestStart, TransitionRecord};
 
 use health::{State, Stop};
@@ -183,6 +187,13 @@ impl Journal {
     /// before, with the next batch. Returns whether the writer will see it.
     pub fn keep(&self, record: HealthRecord) -> bool {
         self.inner.as_ref().is_none_or(|inner| inner.send(Record::Health(record), None))
+    }
+
+    /// What a minute was; written with the next batch.
+    pub fn minute(&self, record: MinuteRecord) {
+        if let Some(inner) = &self.inner {
+            inner.send(Record::Minute(Box::new(record)), None);
+        }
     }
 
     /// An override ended.

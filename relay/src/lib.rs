@@ -10,7 +10,7 @@
 //! | [`listen`] | sockets, foreign hosts, stuck clients |
 //! | [`drive`] | one driver per request: inputs in, actions out |
 //! | [`provider`] | calls to providers |
-//! | [`dialect`], [`policy`], [`journal`], [`metrics`], [`config`] | pure parts, the record and the numbers; they do not know each other |
+//! | [`dialect`], [`policy`], [`journal`], [`metrics`], [`live`], [`feed`], [`config`] | pure parts, the record and the numbers; they do not know each other |
 //!
 //! Beside them [`wall`], the only file that reads the clock, and [`mock`], a
 //! provider that misbehaves on cue and knows nothing of the rest.
@@ -20,8 +20,10 @@ pub mod commands;
 pub mod config;
 pub mod dialect;
 pub mod drive;
+pub mod feed;
 pub mod journal;
 pub mod listen;
+pub mod live;
 pub mod metrics;
 pub mod mock;
 pub mod policy;

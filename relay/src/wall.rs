@@ -69,6 +69,12 @@ pub fn rng() -> fastrand::Rng {
     fastrand::Rng::new()
 }
 
+/// A name for this life of the process, unlike that of any other.
+#[must_use]
+pub fn boot_id() -> String {
+    format!("{:x}", request_id().number())
+}
+
 /// A new request id: larger than all before it, and hard to guess.
 #[must_use]
 pub fn request_id() -> RequestId {

@@ -2,9 +2,11 @@
 
 mod ask;
 mod child;
+mod feed;
 mod journal;
 mod metrics;
 
+pub use feed::{Feed, FeedEvent};
 pub use journal::{Transition, tried};
 
 use crate::setup::Setup;

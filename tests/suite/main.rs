@@ -12,6 +12,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod admin;
 mod cases;
 mod client_contract;
 mod commands;

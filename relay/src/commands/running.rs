@@ -73,6 +73,7 @@ pub(super) async fn run_relay(
     let relay = Arc::new(Relay::new(config, journal)?);
     relay.restore(&kept);
     tokio::spawn(drive::look_after_rungs(Arc::clone(&relay)));
+    tokio::spawn(drive::watch(Arc::clone(&relay)));
 
     let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let limits = Limits {

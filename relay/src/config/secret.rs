@@ -11,20 +11,37 @@ use toml::de::DeValue;
 ///
 /// Equality is for telling whether a reload changed the key. It takes time
 /// that depends on the content, so it must not check what a client sends.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+#[derive(Clone)]
+pub struct Secret {
+    key: String,
+    source: Option<&'static str>,
+}
+
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Secret {}
 
 impl Secret {
     /// Wraps a key that came from elsewhere, such as a re-read key file.
     #[must_use]
     pub fn new(key: impl Into<String>) -> Self {
-        Self(key.into())
+        Self { key: key.into(), source: None }
     }
 
     /// The key itself: for the request's header and nothing else.
     #[must_use]
     pub fn expose(&self) -> &str {
-        &self.0
+        &self.key
+    }
+
+    /// Where it came from: `env` or `file`; `None` where it was handed in.
+    #[must_use]
+    pub const fn source(&self) -> Option<&'static str> {
+        self.source
     }
 }
 
@@ -78,7 +95,7 @@ fn from_env(value: &Value<'_>, env: &dyn Env) -> Option<Secret> {
         value.error(text, "name the variable here, and set it before the relay starts");
         return None;
     };
-    usable(value, &key, "the environment variable")
+    usable(value, &key, ("env", "the environment variable"))
 }
 
 /// `OPENAI_API_KEY` does; a key pasted by mistake hardly ever.
@@ -95,7 +112,7 @@ fn variable(name: &str) -> bool {
 fn from_file(value: &Value<'_>, env: &dyn Env) -> Option<Secret> {
     let path = value.text()?;
     match env.file(Path::new(path)) {
-        Ok(key) => usable(value, &key, "the key file"),
+        Ok(key) => usable(value, &key, ("file", "the key file")),
         Err(error) => {
             let fix = "name a readable file; a relative path starts at the config file's folder";
             value.error(format!("the key file cannot be read: {error}"), fix);
@@ -105,7 +122,7 @@ fn from_file(value: &Value<'_>, env: &dyn Env) -> Option<Secret> {
 }
 
 /// The key, if a header can carry it.
-fn usable(value: &Value<'_>, key: &str, source: &str) -> Option<Secret> {
+fn usable(value: &Value<'_>, key: &str, (word, source): (&'static str, &str)) -> Option<Secret> {
     // Editors and `echo` end files with a newline.
     let key = key.trim_end_matches(['\r', '\n']);
     if key.is_empty() {
@@ -117,5 +134,5 @@ fn usable(value: &Value<'_>, key: &str, source: &str) -> Option<Secret> {
         value.error(text, "put the key alone into it");
         return None;
     }
-    Some(Secret(key.to_owned()))
+    Some(Secret { key: key.to_owned(), source: Some(word) })
 }

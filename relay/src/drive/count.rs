@@ -3,10 +3,12 @@
 //! The metrics know neither journal nor board; this file hands them what they
 //! count, once per dial and per end, and reads for them how the relay stands.
 
-use super::log::RequestLog;
+use super::line::Line;
+use super::log::{RequestLog, millis};
 use super::relay::{Drain, Ladder, Relay, Rung};
 use crate::config::Config;
 use crate::journal::{AttemptEnd, RequestEnd};
+use crate::live::{self, Live, Pair};
 use crate::metrics::{
     After, AttemptFacts, JournalNow, LadderNames, LadderNow, Metrics, Names, Now, RequestFacts,
     RungNames, RungNow,
@@ -14,7 +16,7 @@ use crate::metrics::{
 use crate::policy::breaker::State;
 use crate::policy::{AttemptId, Board, LadderIndex, RungIndex, Time};
 use crate::wall;
-use shared::AttemptKind;
+use shared::{AttemptKind, PassedOver, TokenVerdict};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -70,6 +72,82 @@ pub(super) fn attempt(
         estimated: end.estimated,
         cost: end.cost.ok(),
     });
+}
+
+/// The same moment for the live numbers, which count in milliseconds.
+pub(super) const fn at(now: Time) -> live::At {
+    now.0 / 1000
+}
+
+/// An attempt's first token came; whether it was late.
+pub(super) fn token(live: &Live, ladder: LadderIndex, line: &mut Line, now: Time, is_slow: bool) {
+    let Some(seat) = line.seat else { return };
+    line.counted = true;
+    let ttft = line.log.first_token.unwrap_or(now).since(line.log.dialled);
+    let verdict = if is_slow { TokenVerdict::Slow } else { TokenVerdict::Good };
+    let of = Pair { ladder: ladder.0, rung: line.rung.index.0 };
+    live.token(of, at(now), seat, millis(ttft), verdict);
+}
+
+/// An attempt ended, for the live numbers.
+pub(super) fn attempt_live(
+    live: &Live,
+    ladder: LadderIndex,
+    line: &mut Line,
+    now: Time,
+    end: &AttemptEnd,
+) {
+    let Some(seat) = line.seat.take() else { return };
+    let facts = live::AttemptFacts {
+        at: wall::unix(),
+        outcome: end.outcome,
+        cause: end.cause,
+        had_token: line.counted,
+        verdict: end.verdict,
+        stream_verdict: end.stream_verdict,
+        status: end.status,
+        detail: end.detail.as_deref(),
+        usage: end.usage,
+        cost: end.cost.ok(),
+    };
+    live.attempt(Pair { ladder: ladder.0, rung: line.rung.index.0 }, at(now), seat, &facts);
+}
+
+/// What the walk knows of its request at the end.
+pub(super) struct Walked<'a> {
+    pub(super) seat: live::Ticket,
+    /// Its client had seen the first token of one attempt.
+    pub(super) is_committed: bool,
+    pub(super) answered: Option<AttemptId>,
+    pub(super) passed: &'a [(RungIndex, PassedOver)],
+}
+
+/// A request ended, for the live numbers and those who watch requests.
+pub(super) fn request_live(
+    relay: &Relay,
+    ladder: &Ladder,
+    end: &RequestEnd,
+    log: &RequestLog,
+    walked: &Walked<'_>,
+) {
+    let winner = walked.answered.and_then(|id| end.attempts.iter().find(|a| a.start.n == id.0));
+    let rung = winner.and_then(|won| relay.rungs.iter().find(|rung| rung.name == won.start.rung));
+    let passed: Vec<_> = walked.passed.iter().map(|(rung, why)| (rung.0, *why)).collect();
+    let facts = live::RequestFacts {
+        ticket: walked.seat,
+        outcome: end.outcome,
+        cause: end.cause,
+        // Who waits for the whole answer does not see its first token.
+        ttft_ms: log.ttft_ms().filter(|_| end.start.stream),
+        latency_ms: end.latency_ms.unwrap_or_default(),
+        committed: walked.is_committed,
+        answered: rung.zip(winner).map(|(rung, won)| (rung.index.0, won.start.n)),
+        hedged: end.hedged,
+        hedge_won: winner.is_some_and(|won| won.start.kind == AttemptKind::Hedge),
+        last_resort: end.attempts.iter().any(|a| a.start.kind == AttemptKind::LastResort),
+        passed: &passed,
+    };
+    relay.live.ended(ladder.index.0, at(wall::now()), &facts);
 }
 
 /// A request ended.

@@ -10,6 +10,7 @@ mod ending;
 
 use super::alarm::Alarm;
 use super::closing::Closing;
+use super::count;
 use super::line::Line;
 use super::log::{RequestLog, short};
 use super::reading::News;
@@ -19,6 +20,7 @@ use super::turn;
 use crate::dialect::openai_chat::ChatRequest;
 use crate::dialect::stamp::HEARTBEAT;
 use crate::journal::RequestStart;
+use crate::live;
 use crate::policy::{Action, AttemptId, Capabilities, Input, Need, Time, Walk};
 use crate::wall;
 use bytes::{Bytes, BytesMut};
@@ -78,6 +80,8 @@ pub struct Driver {
     _running: Running,
     lines: Vec<Line>,
     log: RequestLog,
+    /// Its place among those that wait; `None` once it has ended.
+    seat: Option<live::Ticket>,
     phase: Phase,
     /// Actions of the current input; kept to spare an allocation each.
     actions: Vec<Action>,
@@ -123,6 +127,7 @@ impl Driver {
             stream: request.stream(),
         };
         relay.journal.start(start.clone());
+        let seat = relay.live.began(ladder.index.0, count::at(accepted));
         let watched = Arc::clone(relay);
         let until_cut: UntilCut = Box::pin(async move { watched.until(Drain::Cut).await });
         let mut driver = Self {
@@ -135,6 +140,7 @@ impl Driver {
             _running: running,
             lines: Vec::new(),
             log: RequestLog::new(start, accepted),
+            seat: Some(seat),
             phase: Phase::Running,
             actions: Vec::new(),
             deadline: None,
@@ -254,7 +260,10 @@ impl Driver {
         let now = wall::now();
         match news.token {
             Some(_) if hot => self.walk.heard(now, id),
-            Some(refusal) => self.input(now, Input::Token { attempt: id, refusal }),
+            Some(refusal) => {
+                self.input(now, Input::Token { attempt: id, refusal });
+                self.count_token(now, id);
+            }
             None if news.ping && pings_count => self.input(now, Input::Ping(id)),
             None => {}
         }
@@ -263,6 +272,15 @@ impl Driver {
         }
         if let Some(ending) = news.ended {
             self.input(now, Input::Ended(id, ending));
+        }
+    }
+
+    /// An attempt's first token is counted once; whether it was late, its walk knows.
+    fn count_token(&mut self, now: Time, id: AttemptId) {
+        let line = self.lines.iter_mut().find(|line| line.id == id && !line.counted);
+        if let Some(line) = line {
+            let is_slow = self.walk.is_slow(id);
+            count::token(&self.relay.live, self.ladder.index, line, now, is_slow);
         }
     }
 
@@ -338,6 +356,12 @@ impl Drop for Driver {
                 Cause::ClientGone
             };
             self.input(wall::now(), Input::Stop(cause));
+        }
+        // Only after a failure of the relay's own is anything left here.
+        let left = self.lines.iter().filter_map(|line| Some((line.rung.index.0, line.seat?)));
+        left.for_each(|(rung, seat)| self.relay.live.forget_attempt(rung, seat));
+        if let Some(seat) = self.seat {
+            self.relay.live.forget_request(self.ladder.index.0, seat);
         }
     }
 }

@@ -4,6 +4,7 @@ use super::log::AttemptLog;
 use super::reading::{News, Reading};
 use super::relay::Rung;
 use crate::dialect::openai_chat::{AnswerReader, ProviderError};
+use crate::live;
 use crate::policy::{AttemptId, Break, Ending};
 use crate::provider::{Call, Said};
 use bytes::BytesMut;
@@ -28,6 +29,10 @@ pub(super) struct Line {
     /// It came to its proper end and was passed over: the walk may come back to it.
     pub(super) may_answer: bool,
     pub(super) log: AttemptLog,
+    /// Its place among those that wait for a first token; `None` once it has ended.
+    pub(super) seat: Option<live::Ticket>,
+    /// Its first token has been counted.
+    pub(super) counted: bool,
 }
 
 impl Line {

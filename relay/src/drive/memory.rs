@@ -135,7 +135,7 @@ fn fingerprint(provider: &Provider, rung: &Rung) -> Arc<str> {
 }
 
 /// Four digits tell two keys apart and are of no use to anybody who looks for one.
-fn key_tag(provider: &Provider) -> Arc<str> {
+pub(super) fn key_tag(provider: &Provider) -> Arc<str> {
     let key = provider.api_key.as_ref().map_or("", |key| key.expose());
     let headers = provider.headers.iter().flat_map(|(name, value)| [name.as_str(), value]);
     let parts: Vec<&str> = std::iter::once(key).chain(headers).collect();

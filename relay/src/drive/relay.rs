@@ -1,11 +1,17 @@
 //! All that requests share: ladders, rungs and providers by name, the board,
 //! the journal, and the word that the relay is to stop.
 
+use super::facts::Facts;
+use super::look::{Looked, Machine};
 use super::memory::Memory;
+use super::minutes::Gathering;
+use super::story::{self, Story};
 use crate::config::{self, Config};
 use crate::dialect::matchers::{Field, Matcher};
+use crate::feed::Feed;
 use crate::journal::Journal;
 use crate::journal::{OverrideEnd, TransitionRecord};
+use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::policy::{
     Board, BreakerSpec, Capabilities, HedgeDelay, HedgeSpec, LadderIndex, LadderSpec, OnEmpty,
@@ -13,7 +19,9 @@ use crate::policy::{
 };
 use crate::provider::{CannotBuild, Provider};
 use shared::Price;
+use shared::admin::FeedKind;
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
@@ -43,6 +51,8 @@ pub struct Ladder {
 /// A rung by its name.
 #[derive(Debug)]
 pub struct Rung {
+    /// Its place on the board.
+    pub index: RungIndex,
     /// Its name.
     pub name: Arc<str>,
     /// The model's name at the provider.
@@ -74,10 +84,21 @@ pub struct Relay {
     pub journal: Journal,
     /// What it did, in numbers.
     pub metrics: Metrics,
+    /// What it did lately, for whoever watches.
+    pub live: Live,
+    /// What is told to whoever watches.
+    pub feed: Arc<Feed>,
     /// When the relay started, for the model list.
     pub started: shared::UnixMillis,
     /// The same for measuring: how long ago that was.
     pub(super) began: Time,
+    pub(super) facts: Facts,
+    pub(super) looked: Mutex<Looked>,
+    pub(super) machine: Machine,
+    story: Story,
+    pub(super) gathering: Gathering,
+    /// When the last requests are cut, if it drains.
+    drain_ends: Mutex<Option<shared::UnixMillis>>,
     names: Vec<(String, usize)>,
     board: Mutex<Board>,
     memory: Memory,
@@ -99,9 +120,22 @@ impl Drop for Running {
 #[derive(Debug, Default)]
 pub struct Peer {
     stalled: AtomicBool,
+    address: Option<IpAddr>,
 }
 
 impl Peer {
+    /// Somebody who called from there.
+    #[must_use]
+    pub fn at(address: Option<IpAddr>) -> Self {
+        Self { address, ..Self::default() }
+    }
+
+    /// Where it called from, if that is known.
+    #[must_use]
+    pub const fn address(&self) -> Option<IpAddr> {
+        self.address
+    }
+
     /// The client stopped reading and was dropped for it.
     pub fn set_stalled(&self) {
         self.stalled.store(true, Ordering::Relaxed);
@@ -121,6 +155,8 @@ impl Relay {
     /// A provider whose settings no client can be built from.
     pub fn new(config: Config, journal: Journal) -> Result<Self, CannotBuild> {
         let memory = Memory::of(&config);
+        let started = crate::wall::unix();
+        let facts = Facts::of(&config, started);
         let providers = config
             .providers
             .iter()
@@ -129,9 +165,11 @@ impl Relay {
         let rungs: Vec<_> = config
             .rungs
             .iter()
-            .filter_map(|rung| {
+            .enumerate()
+            .filter_map(|(index, rung)| {
                 let (provider, matchers) = providers.get(rung.provider)?;
                 Some(Arc::new(Rung {
+                    index: RungIndex(index),
                     name: rung.name.as_str().into(),
                     model: rung.model.clone(),
                     provider: Arc::clone(provider),
@@ -156,6 +194,9 @@ impl Relay {
         let domains = domains(&config.rungs);
         let specs = config.rungs.iter().map(|rung| rung_spec(rung, &domains)).collect();
         let ladder_specs = ladders.iter().map(|ladder| Arc::clone(&ladder.spec)).collect();
+        let on = |ladder: &Arc<Ladder>| ladder.spec.rungs.iter().map(|rung| rung.0).collect();
+        let live = Live::new(rungs.len(), &ladders.iter().map(on).collect::<Vec<_>>());
+        let rung_count = rungs.len();
         let metrics = Metrics::new(&super::count::names(&config, &rungs, &ladders));
         Ok(Self {
             names,
@@ -165,7 +206,15 @@ impl Relay {
             memory,
             journal,
             metrics,
-            started: crate::wall::unix(),
+            live,
+            feed: Arc::new(Feed::new(crate::wall::boot_id())),
+            facts,
+            looked: Mutex::default(),
+            machine: Machine::default(),
+            story: Story::of(rung_count),
+            gathering: Gathering::since(started),
+            drain_ends: Mutex::new(None),
+            started,
             began: crate::wall::now(),
             server: config.server,
             clients: config.clients,
@@ -212,6 +261,8 @@ impl Relay {
         self.metrics.transition(&rung.name, transition.to, rule);
         let (calls, bad) = transition.window;
         let at = crate::wall::unix_of(now, transition.at);
+        self.story.note(transition, at);
+        self.feed.publish(FeedKind::Transition, &story::row(transition, at, &rung.name));
         self.journal.transition(TransitionRecord {
             at,
             rung: Arc::clone(&rung.name),
@@ -225,6 +276,15 @@ impl Relay {
         if transition.why == Why::Expired {
             self.journal.end_override(OverrideEnd { rung: Arc::clone(&rung.name), at, why: rule });
         }
+    }
+
+    pub(super) const fn story(&self) -> &Story {
+        &self.story
+    }
+
+    /// When the last requests are cut, if it drains.
+    pub(super) fn drain_ends(&self) -> Option<shared::UnixMillis> {
+        *self.drain_ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn memory(&self) -> &Memory {
@@ -243,6 +303,11 @@ impl Relay {
 
     /// Goes one step further on the way to stop; never back.
     pub fn set_drain(&self, drain: Drain) {
+        if drain == Drain::Draining {
+            let ends = crate::wall::unix().plus(self.server.drain);
+            let mut slot = self.drain_ends.lock().unwrap_or_else(PoisonError::into_inner);
+            slot.get_or_insert(ends);
+        }
         self.drain.send_if_modified(|now| {
             let further = drain > *now;
             *now = drain.max(*now);

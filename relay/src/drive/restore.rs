@@ -41,10 +41,12 @@ impl Relay {
     pub fn remember_all(&self) {
         let now = wall::now();
         self.with_board(now, |board| self.memory().finish(now, board, &self.journal));
+        self.write_last_minute();
     }
 }
 
-/// Ends overrides when their time comes and keeps what rungs have learned, until the
+/// Ends overrides when their time comes, keeps what rungs have learned and writes the
+/// minutes that are over, until the
 /// relay's last moment.
 pub async fn look_after_rungs(relay: Arc<Relay>) {
     loop {
@@ -57,6 +59,7 @@ pub async fn look_after_rungs(relay: Arc<Relay>) {
             board.settle(now);
             relay.memory().look(now, board, &relay.journal);
         });
+        relay.look_at_the_minute(now);
     }
 }
 

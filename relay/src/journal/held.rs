@@ -37,7 +37,10 @@ impl Held {
                 }
                 return Some(entry);
             }
-            Record::Transition(_) | Record::Health(_) | Record::OverrideEnd(_) => {
+            Record::Transition(_)
+            | Record::Health(_)
+            | Record::OverrideEnd(_)
+            | Record::Minute(_) => {
                 return Some(entry);
             }
             Record::Wake => return None,

@@ -2,6 +2,7 @@
 //! a batch whose COMMIT failed is written again.
 
 use super::kept::{end_override, insert_health};
+use super::minutes;
 use super::record::{AttemptEnd, AttemptStart, Record, RequestEnd, RequestStart, TransitionRecord};
 use rusqlite::{Connection, params};
 
@@ -58,6 +59,7 @@ pub(super) fn insert(conn: &Connection, record: &Record) -> rusqlite::Result<()>
         Record::Transition(transition) => insert_transition(conn, transition),
         Record::Health(health) => insert_health(conn, health),
         Record::OverrideEnd(end) => end_override(conn, end),
+        Record::Minute(minute) => minutes::insert(conn, minute),
         Record::Wake => Ok(()),
     }
 }

@@ -26,6 +26,9 @@ const GIVE_BACK: i64 = 128;
 /// What is kept of a rung is not old before this: a quiet one is written once a day.
 const KEPT_LEAST: i64 = 2 * 24 * 3_600_000;
 
+/// Minutes are kept for 30 days.
+const MINUTES_KEPT: i64 = 30 * 24 * 3_600_000;
+
 #[derive(Debug)]
 pub(super) struct Pruner {
     retain: Duration,
@@ -70,11 +73,20 @@ impl Pruner {
         let span = i64::try_from(self.retain.as_millis()).unwrap_or(i64::MAX);
         let limit = now.0.saturating_sub(span);
         let mut ids = oldest(conn, limit)?;
+        let mut minutes_before = now.0.saturating_sub(MINUTES_KEPT);
         if ids.is_empty() && self.is_too_large(conn)? {
             ids = oldest(conn, i64::MAX)?;
+            // Curves of what is no longer there give way with it.
+            if let Some(id) = ids.last() {
+                let at = "SELECT at FROM requests WHERE id = ?1";
+                let at: i64 = conn.prepare_cached(at)?.query_row([id], |row| row.get(0))?;
+                minutes_before = minutes_before.max(at);
+            }
         }
+        let minutes = has_stale_minutes(conn, minutes_before)?;
         let kept_limit = limit.min(now.0.saturating_sub(KEPT_LEAST));
-        let stale = has_stale_transitions(conn, limit)? || has_stale_kept(conn, kept_limit)?;
+        let stale =
+            has_stale_transitions(conn, limit)? || has_stale_kept(conn, kept_limit)? || minutes;
         if !ids.is_empty() || stale {
             let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
             for id in &ids {
@@ -85,6 +97,11 @@ impl Pruner {
                 "DELETE FROM transitions WHERE id IN (SELECT id FROM
                  (SELECT id, at FROM transitions ORDER BY id LIMIT ?1) WHERE at < ?2)",
                 params![STEP, limit],
+            )?;
+            tx.execute(
+                "DELETE FROM minutes WHERE (at, ladder, rung, life) IN
+                 (SELECT at, ladder, rung, life FROM minutes WHERE at < ?1 ORDER BY at LIMIT ?2)",
+                params![minutes_before, STEP],
             )?;
             for sql in [
                 "DELETE FROM health WHERE at < ?1",
@@ -120,6 +137,11 @@ fn has_stale_transitions(conn: &Connection, limit: i64) -> rusqlite::Result<bool
          WHERE at < ?1)",
     )?
     .query_row([limit], |row| row.get(0))
+}
+
+fn has_stale_minutes(conn: &Connection, limit: i64) -> rusqlite::Result<bool> {
+    conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM minutes WHERE at < ?1)")?
+        .query_row([limit], |row| row.get(0))
 }
 
 /// Rungs that nobody has heard of for long, overrides and orders that ended long ago.

@@ -6,14 +6,21 @@
 //! keep the write-ahead log from shrinking.
 
 mod cursor;
+mod past;
 pub(super) mod query;
 mod rows;
+mod transitions;
+mod usual;
+
+pub use past::{GroupBy, SeriesQuery, SummaryQuery};
+pub use transitions::TransitionFilter;
+pub use usual::Usual;
 
 use super::file::immutable_uri;
 use super::kept::{self, Kept};
 use super::schema::{self, Found, VERSION};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
-use shared::admin::{RequestDetail, RequestPage};
+use shared::admin::{RequestDetail, RequestPage, Series, Summary, TransitionPage};
 use shared::{AttemptKind, RequestId, RequestOutcome, UnixMillis};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -204,6 +211,38 @@ impl Reader {
         let mut conn = self.connect()?;
         let tx = conn.transaction()?;
         Ok(kept::read(&tx)?)
+    }
+
+    /// Breaker transitions that pass the filter, newest first, a page of them.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn transitions(&self, filter: &TransitionFilter) -> Result<TransitionPage, ReadError> {
+        transitions::page(filter, || self.connect())
+    }
+
+    /// Curves, from the minutes that are over.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn series(&self, query: &SeriesQuery) -> Result<Series, ReadError> {
+        Ok(past::series(&self.connect()?, query)?)
+    }
+
+    /// Sums, from the minutes that are over.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn summary(&self, query: &SummaryQuery) -> Result<Summary, ReadError> {
+        Ok(past::summary(&self.connect()?, query)?)
+    }
+
+    /// What is usual at the hour of `now`.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn usual(&self, now: UnixMillis) -> Result<Usual, ReadError> {
+        Ok(usual::read(&self.connect()?, now)?)
     }
 
     fn connect(&self) -> Result<Connection, ReadError> {

@@ -5,6 +5,8 @@
 //! answer or a key.
 
 use super::kept::{HealthRecord, OverrideEnd};
+use super::minutes::MinuteRecord;
+use shared::admin::RequestRow;
 use shared::{
     AttemptKind, AttemptOutcome, Cause, NanoUsd, PassedOver, RequestId, RequestOutcome,
     StreamVerdict, TokenVerdict, UnixMillis, Usage,
@@ -112,6 +114,35 @@ pub struct RequestEnd {
 }
 
 impl RequestEnd {
+    /// The same as readers of the journal get it.
+    #[must_use]
+    pub fn row(&self) -> RequestRow {
+        let start = &self.start;
+        let text = |name: &Option<Arc<str>>| name.as_deref().map(str::to_owned);
+        let usage = self.answer().map(|attempt| attempt.usage).unwrap_or_default();
+        RequestRow {
+            id: start.id,
+            at: start.at,
+            client: text(&start.client),
+            ladder: text(&start.ladder),
+            model: text(&start.model),
+            stream: start.stream,
+            outcome: Some(self.outcome),
+            cause: self.cause,
+            status: self.status,
+            answered_by: text(&self.answered_by),
+            attempts_made: u32::try_from(self.attempts.len()).unwrap_or(u32::MAX),
+            hedged: self.hedged,
+            ttft_ms: self.ttft_ms,
+            latency_ms: self.latency_ms,
+            input_tokens: usage.input,
+            output_tokens: usage.output,
+            cost_usd: self.cost().ok().map(NanoUsd::usd),
+            bytes: self.bytes,
+            events: self.events,
+        }
+    }
+
     /// The attempt whose tokens are the answer's: the last one on the answering
     /// rung that did not merely lose a race.
     pub(super) fn answer(&self) -> Option<&AttemptEnd> {
@@ -158,6 +189,7 @@ pub(super) enum Record {
     Transition(TransitionRecord),
     Health(HealthRecord),
     OverrideEnd(OverrideEnd),
+    Minute(Box<MinuteRecord>),
     /// Nothing; ends the writer's wait, so that it sees that it shall stop.
     Wake,
 }

@@ -6,6 +6,7 @@
 mod crash;
 mod disk;
 mod keeping;
+mod minutes;
 mod pruning;
 mod reading;
 mod writing;

@@ -45,7 +45,8 @@ pub(super) async fn serve(socket: TcpStream, router: Router, relay: Arc<Relay>, 
     if let Err(error) = socket.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY was refused");
     }
-    let peer = Arc::new(Peer::default());
+    let address = socket.peer_addr().ok().map(|from| from.ip().to_canonical());
+    let peer = Arc::new(Peer::at(address));
     let io = Watched::new(socket, Arc::clone(&peer), limits.write_timeout);
     let service = tower::util::MapRequest::new(router, move |mut request: http::Request<_>| {
         request.extensions_mut().insert(Arc::clone(&peer));

@@ -250,6 +250,18 @@ impl Breaker {
         self.weight
     }
 
+    /// Counts its transitions.
+    #[must_use]
+    pub const fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// When it left full weight, if it has.
+    #[must_use]
+    pub const fn away_since(&self) -> Option<Time> {
+        self.away_since
+    }
+
     /// Closed, and first choice always.
     #[must_use]
     pub fn is_full(&self) -> bool {

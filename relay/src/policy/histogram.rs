@@ -1,7 +1,7 @@
 //! Times to first token, in log buckets over rotating windows.
 //!
-//! The buckets are those that both programs use. A time that was not reached, because the attempt was
-//! cut first, is kept apart: it says only "longer than this".
+//! The buckets are those that both programs count in. A time that was not reached,
+//! because the attempt was cut first, is kept apart: it says only "longer than this".
 
 use crate::policy::time::Time;
 use shared::histogram::{bucket, upper, value};

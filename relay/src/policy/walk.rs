@@ -156,6 +156,12 @@ impl Walk {
         self.state == State::Committed(attempt)
     }
 
+    /// Whether `attempt` has been called slow.
+    #[must_use]
+    pub fn is_slow(&self, attempt: AttemptId) -> bool {
+        self.attempts.iter().any(|one| one.id == attempt && one.slow)
+    }
+
     /// Whether the walk has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {

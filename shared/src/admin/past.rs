@@ -45,6 +45,29 @@ pub struct TransitionRow {
     pub request: Option<RequestId>,
 }
 
+/// What a rule of the breaker means, as a sentence; the rule's own word if it is unknown.
+#[must_use]
+pub fn rule_text(rule: &str) -> &str {
+    match rule {
+        "bad_run" => "failed or late before the first token, several times in a row",
+        "broken_run" => "streams broke or fell silent, several times in a row",
+        "bad_share" => "too many of the last calls were bad",
+        "slow_p95" => "the p95 of the time to first token was over its configured limit",
+        "never_a_token" => "no token from any call since the start",
+        "auth" => "the provider refused our account",
+        "probe_bad" => "a probe was bad",
+        "cooled_down" => "the cool-down was over",
+        "probes_good" => "enough probes were good",
+        "last_resort_good" => "a last resort was good",
+        "spared" => "bad, but kept at a lower weight: some ladder has nobody else",
+        "operator" => "an operator's doing",
+        "rebased" => "steadily slower than it was: that is its new normal",
+        "expired" => "an operator's override came to its time",
+        "key_changed" => "the account has another key",
+        other => other,
+    }
+}
+
 /// Curves: `GET /admin/v1/series`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Series {

@@ -152,6 +152,12 @@ impl Exchange {
         self.head.is_some()
     }
 
+    /// The body so far, and the reads that it came in.
+    #[must_use]
+    pub fn so_far(&self) -> (&[u8], &[Read]) {
+        (&self.body, &self.reads)
+    }
+
     /// The events so far.
     #[must_use]
     pub fn events(&self) -> Vec<Event> {

@@ -9,6 +9,7 @@ use crate::drive::log::{AttemptEnding, AttemptLog};
 use crate::drive::reply::{self, Head};
 use crate::drive::unseen;
 use crate::journal::AttemptStart;
+use crate::live::Pair;
 use crate::policy::{Action, AttemptId, Probe, RungIndex, Time};
 use crate::wall;
 use bytes::BytesMut;
@@ -53,6 +54,7 @@ impl Driver {
                     let end = line.log.end(now, ending, &line.rung, facts, self.prompt_tokens);
                     let ttft = line.log.first_token.map(|at| at.since(line.log.dialled));
                     count::attempt(&self.relay.metrics, &self.ladder.name, &end, ttft);
+                    count::attempt_live(&self.relay.live, self.ladder.index, line, now, &end);
                     self.log.attempts.push(end);
                 }
             }
@@ -90,6 +92,8 @@ impl Driver {
                 error: None,
                 may_answer: false,
                 log,
+                seat: None,
+                counted: true,
             },
         );
     }
@@ -126,6 +130,8 @@ impl Driver {
             at: wall::unix(),
         };
         self.relay.journal.attempt_start(start.clone());
+        let of = Pair { ladder: self.ladder.index.0, rung: rung.index.0 };
+        let seat = self.relay.live.dialled(of, count::at(now), id.0 == 1);
         let spec = self.answer_spec();
         let max_event = self.relay.server.max_event;
         self.lines.push(Line {
@@ -139,6 +145,8 @@ impl Driver {
             error: None,
             may_answer: false,
             log: AttemptLog::new(start, now),
+            seat: Some(seat),
+            counted: false,
         });
     }
 
@@ -151,6 +159,9 @@ impl Driver {
             self.relay.metrics.hedge_won(&self.ladder.name);
         }
         self.log.first_token = line.log.first_token;
+        if let Some(seat) = self.seat {
+            self.relay.live.committed(self.ladder.index.0, seat);
+        }
         if self.request.stream() {
             if self.out.is_empty() {
                 self.out = held;

@@ -164,6 +164,16 @@ impl Driver {
         }
         let record = self.log.end(outcome, cause, &self.relay, self.walk.passed_over());
         count::request(&self.relay.metrics, &self.ladder.name, &record, &self.log);
+        if let Some(seat) = self.seat.take() {
+            let walked = count::Walked {
+                seat,
+                is_committed: self.committed.is_some() && self.request.stream(),
+                answered: self.committed,
+                passed: self.walk.passed_over(),
+            };
+            count::request_live(&self.relay, &self.ladder, &record, &self.log, &walked);
+        }
+        self.relay.feed.request(|| record.row());
         self.relay.journal.end(record)
     }
 }

@@ -1,0 +1,79 @@
+//! `GET /admin/v1/feed`: what changes, as it changes, as server-sent events.
+//!
+//! The reader is asked for nothing: as long as it does not read, nothing is made for
+//! it. What it then gets is how things are, not every step on the way there.
+
+use super::Problem;
+use crate::drive::{self, Drain, Relay};
+use crate::feed::{Listener, Topics};
+use crate::wall;
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use futures_util::stream;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use shared::admin::You;
+use shared::admin::board::OperatorHere;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+/// The longest name of a program that is shown.
+const VIA_CHARS: usize = 32;
+
+pub(super) async fn open(
+    State(relay): State<Arc<Relay>>,
+    Extension(you): Extension<You>,
+    Query(query): Query<Vec<(String, String)>>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let topics = topics(&query)?;
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let who = OperatorHere { name: you.name.clone(), since_at: wall::unix(), via: via(&headers) };
+    relay.prepare().await;
+    let listener = Listener::new(&relay.feed, who, topics, last);
+    let events = stream::unfold((listener, relay, you), async |(mut listener, relay, you)| {
+        let bytes = tokio::select! {
+            bytes = drive::next(&mut listener, &relay, &you) => bytes,
+            () = relay.until(Drain::Cut) => return None,
+        };
+        Some((Ok::<_, Infallible>(bytes), (listener, relay, you)))
+    });
+    let mut response = Response::new(Body::from_stream(events));
+    for (name, value) in [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-cache, no-transform"),
+        (header::HeaderName::from_static("x-accel-buffering"), "no"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    Ok(response)
+}
+
+fn topics(query: &[(String, String)]) -> Result<Topics, Problem> {
+    let mut topics = Topics::default();
+    for (key, text) in query {
+        if key != "topics" {
+            return Err(Problem::unknown("topics"));
+        }
+        for topic in text.split(',').filter(|topic| !topic.is_empty()) {
+            if topic != "requests" {
+                return Err(Problem::new(
+                    StatusCode::BAD_REQUEST,
+                    "Unknown topic. The feed has all but 'requests' without being asked.",
+                ));
+            }
+            topics.requests = true;
+        }
+    }
+    Ok(topics)
+}
+
+/// The program's name, as far as it is a plain one: it is shown to others.
+fn via(headers: &HeaderMap) -> String {
+    let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
+    let name = agent.unwrap_or_default().split(['/', ' ']).next().unwrap_or_default();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.';
+    let name: String = name.chars().filter(|c| is_plain(*c)).take(VIA_CHARS).collect();
+    if name.is_empty() { "api".to_owned() } else { name }
+}

@@ -1,0 +1,256 @@
+//! Rungs and ladders as watchers see them: the config's facts, the board's state,
+//! the live numbers and what is usual, put together.
+
+use super::Seen;
+use crate::drive::count;
+use crate::drive::relay::{Ladder, Relay};
+use crate::drive::story::{Told, cause};
+use crate::journal::Usual;
+use crate::live::{LadderSeen, RungSeen};
+use crate::policy::breaker::State;
+use crate::policy::budget::BURST;
+use crate::policy::{Board, Override, Remembered, RungIndex, Time, Why};
+use crate::wall;
+use shared::admin::board::{
+    Bucket, BudgetState, HardDown, HealthState, HoldState, OverrideState, ProbeState,
+};
+use shared::admin::{Curve, FeedKind, LadderState, RungState};
+use std::time::Duration;
+
+/// What was looked at last.
+#[derive(Debug, Default)]
+pub(crate) struct Looked {
+    /// Steps of the curves that watchers have been told of: rungs', then ladders'.
+    steps: Vec<u64>,
+    /// The last look, and when it was.
+    pub(super) last: Option<(Time, Seen)>,
+    pub(super) usual: Usual,
+    pub(super) usual_at: Option<Time>,
+}
+
+/// What the board says of a rung.
+struct Stand {
+    forced: Option<(Override, Option<Time>)>,
+    state: State,
+    weight: f64,
+    generation: u32,
+    held_until: Option<Time>,
+    remembered: Option<Remembered>,
+    need: u32,
+    mark: Option<Duration>,
+    reference: Option<Duration>,
+}
+
+/// Every rung and every ladder, and which step of its curve runs.
+pub(super) struct All {
+    pub(super) rungs: Vec<RungState>,
+    pub(super) ladders: Vec<LadderState>,
+    running: Vec<u64>,
+}
+
+pub(super) fn all(relay: &Relay, now: Time, looked: &Looked) -> All {
+    let (stands, budgets) = relay.with_board(now, |board| {
+        let rungs = (0..relay.rungs.len()).map(|index| stand(board, RungIndex(index), now));
+        let ladders = relay.ladders.iter().map(|ladder| budget(board, ladder));
+        (rungs.collect::<Vec<_>>(), ladders.collect::<Vec<_>>())
+    });
+    let at = count::at(now);
+    let mut running = Vec::with_capacity(stands.len() + budgets.len());
+    let told = relay.story().all();
+    let rungs = relay.facts.rungs.iter().zip(stands).zip(&told).enumerate();
+    let rungs = rungs.map(|(index, ((facts, stand), told))| {
+        let seen = relay.live.rung_seen(index, at);
+        running.push(seen.step);
+        rung(facts, &stand, seen, told, (now, &looked.usual))
+    });
+    let rungs: Vec<_> = rungs.collect();
+    let ladders = relay.facts.ladders.iter().zip(budgets).enumerate();
+    let ladders = ladders.map(|(index, (facts, budget))| {
+        let seen = relay.live.ladder_seen(index, at);
+        running.push(seen.step);
+        ladder(facts, budget, seen, relay, &looked.usual)
+    });
+    let ladders = ladders.collect();
+    All { rungs, ladders, running }
+}
+
+/// Tells the feed what is new of them.
+pub(super) fn tell(relay: &Relay, looked: &mut Looked, all: &All) {
+    let All { rungs, ladders, running } = all;
+    let moved = |place: usize| running.get(place) != looked.steps.get(place);
+    for (index, rung) in rungs.iter().enumerate() {
+        let mut told = rung.clone();
+        let spark = told.past.spark.take();
+        relay.feed.set(FeedKind::Rung, index, &told);
+        if moved(index) {
+            let curve = Curve {
+                rung: Some(told.name),
+                rung_spark: spark,
+                rung_usual: told.past.usual,
+                ladder: None,
+                ladder_spark: None,
+                ladder_usual: None,
+            };
+            relay.feed.set(FeedKind::Curve, index, &curve);
+        }
+    }
+    for (index, ladder) in ladders.iter().enumerate() {
+        let mut told = ladder.clone();
+        let (spark, usual) = (told.spark.take(), told.usual.take());
+        relay.feed.set(FeedKind::Ladder, index, &told);
+        let place = rungs.len().saturating_add(index);
+        if moved(place) {
+            let curve = Curve {
+                rung: None,
+                rung_spark: None,
+                rung_usual: None,
+                ladder: Some(told.name),
+                ladder_spark: spark,
+                ladder_usual: usual,
+            };
+            relay.feed.set(FeedKind::Curve, place, &curve);
+        }
+    }
+    looked.steps.clone_from(running);
+}
+
+fn stand(board: &Board, rung: RungIndex, now: Time) -> Stand {
+    let breaker = board.breaker(rung);
+    Stand {
+        forced: board.forced(rung, now).filter(|(mode, _)| *mode != Override::Auto),
+        state: breaker.map_or(State::Closed, crate::policy::breaker::Breaker::state),
+        weight: breaker.map_or(1.0, crate::policy::breaker::Breaker::weight),
+        generation: breaker.map_or(0, crate::policy::breaker::Breaker::generation),
+        held_until: board.held_until(rung, now),
+        remembered: board.remember(rung),
+        need: board.spec(rung).map_or(0, |spec| spec.breaker.close_successes),
+        mark: board.mark(rung, 0),
+        reference: board.reference(rung),
+    }
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn rung(
+    facts: &RungState,
+    stand: &Stand,
+    seen: RungSeen,
+    told: &Told,
+    (now, usual): (Time, &Usual),
+) -> RungState {
+    let mut state = facts.clone();
+    state.health = health(stand, told, &seen, now);
+    state.forced = stand.forced.map(|(mode, until)| OverrideState {
+        mode: mode.as_str().to_owned(),
+        reason: None,
+        by: None,
+        at: None,
+        until_at: until.map(|until| wall::unix_of(now, until)),
+        version: 0,
+        action: None,
+        fleet_shared: false,
+        draining: if mode == Override::ForcedOpen { seen.now.streaming } else { 0 },
+    });
+    state.now = seen.now;
+    state.now.mark_ms = stand.mark.map(millis);
+    state.now.ref_p95_ms = stand.reference.map(millis);
+    state.past.last_ok_at = seen.last_ok_at;
+    state.past.last_fault = seen.last_fault;
+    state.past.usual = usual.rungs.get(&facts.name).cloned();
+    state.past.peak_rps_24h = usual.peaks.get(&facts.name).copied();
+    state.past.spark = Some(seen.spark);
+    state
+}
+
+fn health(stand: &Stand, told: &Told, seen: &RungSeen, now: Time) -> HealthState {
+    let unix = |at| wall::unix_of(now, at);
+    let breaker = stand.remembered.as_ref().map(|remembered| &remembered.breaker);
+    let away_since = breaker.and_then(|breaker| breaker.away_since).map(unix);
+    let opened_by = breaker.and_then(|breaker| breaker.opened_by);
+    let (word, probe) = match stand.state {
+        State::Closed => ("closed", None),
+        State::Open { until } => ("open", Some((Some(unix(until)), false, 0))),
+        State::HalfOpen { taken, good } => ("half_open", Some((None, taken, good))),
+    };
+    let need = stand.need;
+    // What opened it before a restart is all that is known of that.
+    let earlier = opened_by.map(|why| cause(why.as_str(), (0, 0)));
+    HealthState {
+        state: word.to_owned(),
+        cause: told.cause.clone().or(earlier),
+        since_at: told.since_at.or(away_since),
+        sick_since_at: away_since,
+        opens_10m: told.opens(now),
+        generation: stand.generation,
+        probe: probe.map(|(at, running, good)| ProbeState { at, running, good, need }),
+        cooldown_ms: breaker.filter(|_| probe.is_some()).map(|breaker| millis(breaker.cooldown)),
+        weight: stand.weight,
+        floor: told.floor && stand.weight < 1.0 && word == "closed",
+        hold: stand
+            .held_until
+            .map(|until| HoldState { until_at: unix(until), why: "provider".to_owned() }),
+        hard_down: match (stand.state, opened_by) {
+            (State::Open { until }, Some(Why::Auth)) => {
+                Some(HardDown { why: refused(seen).to_owned(), until_at: unix(until) })
+            }
+            _ => None,
+        },
+    }
+}
+
+/// What about our account the provider refuses, by the status that it said so with.
+fn refused(seen: &RungSeen) -> &'static str {
+    match seen.last_fault.as_ref().and_then(|fault| fault.status) {
+        Some(402) => "credit",
+        Some(404 | 405 | 410 | 451) => "model",
+        _ => "key",
+    }
+}
+
+fn budget(board: &Board, ladder: &Ladder) -> BudgetState {
+    let (hedge, retry) = board.levels(ladder.index).unwrap_or_default();
+    let spec = &ladder.spec;
+    let pair = spec.rungs.first().zip(spec.rungs.get(1));
+    let delay = pair.filter(|_| spec.hedge.enabled && spec.interactive);
+    let delay = delay.map(|(&rung, &rival)| board.hedge_delay(rung, rival, &spec.hedge, 0));
+    let bucket = |level, cap| Bucket { level, cap, refused_1m: 0 };
+    BudgetState {
+        hedge: bucket(hedge, spec.hedge.burst),
+        retry: bucket(retry, BURST),
+        hedge_share: None,
+        hedge_win_share: None,
+        hedge_delay_ms: delay.map(millis),
+    }
+}
+
+fn ladder(
+    facts: &LadderState,
+    mut budget: BudgetState,
+    seen: LadderSeen,
+    relay: &Relay,
+    usual: &Usual,
+) -> LadderState {
+    let mut state = facts.clone();
+    budget.hedge.refused_1m = seen.refused.0;
+    budget.retry.refused_1m = seen.refused.1;
+    budget.hedge_share = seen.hedge_share;
+    budget.hedge_win_share = seen.hedge_win_share;
+    for (rung, step) in seen.steps {
+        let name = relay.rungs.get(rung).map(|rung| &*rung.name);
+        let Some(told) = state.steps.iter_mut().find(|told| Some(&*told.rung) == name) else {
+            continue;
+        };
+        told.share = step.share;
+        told.first_share = step.first_share;
+        told.cost_nps = step.cost_nps;
+        told.passed = step.passed;
+        told.usual_share = usual.shares.get(&(facts.name.clone(), told.rung.clone())).copied();
+    }
+    state.usual = usual.ladders.get(&facts.name).cloned();
+    state.users = seen.users;
+    state.spark = Some(seen.spark);
+    state.budget = budget;
+    state
+}

@@ -1,0 +1,121 @@
+//! From the live numbers to the journal's table of minutes.
+
+use super::count;
+use super::relay::Relay;
+use crate::journal::MinuteRecord;
+use crate::live::{LadderMinute, StepMinute};
+use crate::policy::{LadderIndex, Time};
+use crate::wall;
+use shared::UnixMillis;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// A minute in milliseconds.
+const MINUTE: i64 = 60_000;
+
+/// The minute whose counts are being gathered, in milliseconds since 1970.
+#[derive(Debug)]
+pub(super) struct Gathering(AtomicI64);
+
+impl Gathering {
+    pub(super) const fn since(at: UnixMillis) -> Self {
+        Self(AtomicI64::new(minute_of(at)))
+    }
+}
+
+const fn minute_of(at: UnixMillis) -> i64 {
+    at.0.div_euclid(MINUTE).saturating_mul(MINUTE)
+}
+
+impl Relay {
+    /// Once a second: tells the live numbers what the board alone knows, and writes a
+    /// minute that is over.
+    pub(super) fn look_at_the_minute(&self, now: Time) {
+        let standing: Vec<_> = self.with_board(now, |board| {
+            let of = |ladder: LadderIndex| {
+                let rungs = self.ladders.get(ladder.0).map(|ladder| &ladder.spec.rungs);
+                // The first rung of which it is known says what its users take for late.
+                let mark = rungs.into_iter().flatten().find_map(|rung| board.mark(*rung, 0));
+                (mark.map(super::log::millis), board.refusals(ladder).unwrap_or_default())
+            };
+            self.ladders.iter().map(|ladder| of(ladder.index)).collect()
+        });
+        for (ladder, (late_ms, refused)) in standing.into_iter().enumerate() {
+            self.live.standing(ladder, count::at(now), late_ms, refused);
+        }
+        let this = minute_of(wall::unix());
+        if this != self.gathering.0.load(Ordering::Relaxed) {
+            self.write_minute(this);
+        }
+    }
+
+    /// Writes what has been gathered; from here on `next` is. At the end what there is of
+    /// the last minute.
+    pub(super) fn write_minute(&self, next: i64) {
+        let at = UnixMillis(self.gathering.0.swap(next, Ordering::Relaxed));
+        for (ladder, (requests, steps)) in self.live.take_minute() {
+            let Some(ladder) = self.ladders.get(ladder) else { continue };
+            let empty = || MinuteRecord {
+                at,
+                life: self.started,
+                ladder: Arc::clone(&ladder.name),
+                ..MinuteRecord::default()
+            };
+            if !requests.is_empty() {
+                self.journal.minute(of_ladder(requests, empty()));
+            }
+            for (rung, step) in steps {
+                let Some(rung) = self.rungs.get(rung) else { continue };
+                let record = MinuteRecord { rung: Some(Arc::clone(&rung.name)), ..empty() };
+                self.journal.minute(of_step(step, record));
+            }
+        }
+    }
+
+    pub(super) fn write_last_minute(&self) {
+        self.write_minute(minute_of(wall::unix()));
+    }
+}
+
+fn words(words: Vec<(&'static str, u64)>) -> BTreeMap<String, u64> {
+    words.into_iter().map(|(word, count)| (word.to_owned(), count)).collect()
+}
+
+fn of_ladder(minute: LadderMinute, empty: MinuteRecord) -> MinuteRecord {
+    MinuteRecord {
+        calls: minute.outcomes.iter().map(|(_, count)| count).sum(),
+        good: minute.ok,
+        slow: minute.late,
+        bad: minute.failed + minute.broken,
+        broken: minute.broken,
+        gone: minute.gone,
+        rescued: minute.rescued,
+        last_resort: minute.last_resort,
+        outcomes: words(minute.outcomes),
+        hist: minute.hist,
+        input_tokens: minute.input_tokens,
+        output_tokens: minute.output_tokens,
+        cost_nano: minute.cost,
+        ..empty
+    }
+}
+
+fn of_step(minute: StepMinute, empty: MinuteRecord) -> MinuteRecord {
+    MinuteRecord {
+        calls: minute.outcomes.iter().map(|(_, count)| count).sum(),
+        good: minute.good,
+        slow: minute.slow,
+        bad: minute.bad,
+        first: minute.first,
+        answered: minute.answered,
+        outcomes: words(minute.outcomes),
+        passed: words(minute.passed),
+        hist: minute.hist,
+        input_tokens: minute.input_tokens,
+        output_tokens: minute.output_tokens,
+        cost_nano: minute.cost,
+        lost_nano: minute.lost,
+        ..empty
+    }
+}

@@ -1,0 +1,107 @@
+//! What the breakers did lately: why each stands as it does, and since when.
+
+use crate::policy::{Time, Transition, Why};
+use shared::UnixMillis;
+use shared::admin::board::HealthCause;
+use shared::admin::past::{TransitionRow, rule_text};
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Openings are counted over so long.
+const LATELY: Duration = Duration::from_secs(600);
+/// More openings are not counted: a breaker that cools down for 5 s cannot do more.
+const MOST: usize = 256;
+
+/// One rung's.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Told {
+    pub(super) cause: Option<HealthCause>,
+    pub(super) since_at: Option<UnixMillis>,
+    pub(super) floor: bool,
+    opens: VecDeque<Time>,
+}
+
+impl Told {
+    /// Openings in the last ten minutes.
+    pub(super) fn opens(&self, now: Time) -> u32 {
+        let lately = self.opens.iter().filter(|at| now.since(**at) <= LATELY);
+        u32::try_from(lately.count()).unwrap_or(u32::MAX)
+    }
+}
+
+/// All rungs'.
+#[derive(Debug)]
+pub(super) struct Story(Mutex<Vec<Told>>);
+
+impl Story {
+    pub(super) fn of(rungs: usize) -> Self {
+        Self(Mutex::new(vec![Told::default(); rungs]))
+    }
+
+    pub(super) fn note(&self, transition: &Transition, at: UnixMillis) {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(told) = told.get_mut(transition.rung.0) else { return };
+        told.floor = transition.why == Why::Spared;
+        // A weight that was cut, or a new norm, is no change of state.
+        if transition.from != transition.to || told.since_at.is_none() {
+            told.since_at = Some(at);
+        }
+        if transition.to == "open" && transition.from != "open" {
+            told.opens.push_back(transition.at);
+            while told.opens.len() > MOST {
+                told.opens.pop_front();
+            }
+        }
+        told.cause = Some(cause(transition.why.as_str(), transition.window));
+    }
+
+    pub(super) fn all(&self) -> Vec<Told> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+pub(super) fn cause(rule: &str, (n, bad): (u32, u32)) -> HealthCause {
+    HealthCause {
+        rule: rule.to_owned(),
+        text: rule_text(rule).to_owned(),
+        slow: None,
+        bad,
+        n,
+        outcome: None,
+        status: None,
+        code: None,
+    }
+}
+
+/// As watchers are told of it.
+pub(super) fn row(transition: &Transition, at: UnixMillis, rung: &str) -> TransitionRow {
+    let (n, bad) = transition.window;
+    let rule = transition.why.as_str();
+    TransitionRow {
+        id: 0,
+        at,
+        rung: rung.to_owned(),
+        before: Some(transition.from.to_owned()),
+        after: transition.to.to_owned(),
+        rule: rule.to_owned(),
+        text: rule_text(rule).to_owned(),
+        slow: None,
+        bad: Some(bad),
+        n: Some(n),
+        weight: Some(transition.weight),
+        request: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_has_a_sentence() {
+        for why in Why::ALL {
+            assert_ne!(rule_text(why.as_str()), why.as_str(), "a word is no sentence");
+        }
+    }
+}

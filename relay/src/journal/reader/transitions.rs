@@ -1,0 +1,80 @@
+//! Breaker transitions, newest first.
+
+use super::{ReadError, RequestFilter};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row};
+use shared::admin::past::{TransitionPage, TransitionRow, rule_text};
+use shared::{RequestId, UnixMillis};
+
+/// Which transitions. A field that is `None` leaves all in.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TransitionFilter {
+    /// Whose.
+    pub rung: Option<String>,
+    /// At or after.
+    pub since: Option<UnixMillis>,
+    /// Before.
+    pub until: Option<UnixMillis>,
+    /// Rows per page; as [`RequestFilter::limit`], `None`: its default.
+    pub limit: Option<u32>,
+    /// `next` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// By number, which is the order in which they were written.
+pub(super) fn page(
+    filter: &TransitionFilter,
+    connect: impl FnOnce() -> Result<Connection, ReadError>,
+) -> Result<TransitionPage, ReadError> {
+    let mut sql = "SELECT id, at, rung, before, after, rule, slow, bad, n, weight, request
+        FROM transitions WHERE TRUE"
+        .to_owned();
+    let mut values: Vec<Value> = Vec::new();
+    let mut narrow = |condition: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            sql.push_str(condition);
+            values.push(value);
+        }
+    };
+    narrow(" AND rung = ?", filter.rung.clone().map(Value::from));
+    narrow(" AND at >= ?", filter.since.map(|at| at.0.into()));
+    narrow(" AND at < ?", filter.until.map(|at| at.0.into()));
+    // Before the file, so that a wrong cursor is told even where there is none.
+    let wrong = |cursor: &String| ReadError::Cursor(cursor.chars().take(64).collect());
+    let last =
+        filter.cursor.as_ref().map(|c| c.parse::<i64>().map_err(|_| wrong(c))).transpose()?;
+    narrow(" AND id < ?", last.map(Value::from));
+    let limit = filter.limit.unwrap_or(RequestFilter::DEFAULT_LIMIT);
+    let limit = limit.clamp(1, RequestFilter::MAX_LIMIT);
+    narrow(" ORDER BY id DESC LIMIT ?", Some(Value::from(i64::from(limit) + 1)));
+    let conn = connect()?;
+    let mut statement = conn.prepare(&sql)?;
+    let mut items = statement
+        .query_map(rusqlite::params_from_iter(&values), row)?
+        .collect::<Result<Vec<_>, _>>()?;
+    // One more was asked for, to know whether there is more.
+    let has_more = items.len() > limit as usize;
+    items.truncate(limit as usize);
+    let next = items.last().filter(|_| has_more).map(|last| last.id.to_string());
+    Ok(TransitionPage { items, next })
+}
+
+fn row(row: &Row<'_>) -> rusqlite::Result<TransitionRow> {
+    let rule: String = row.get(5)?;
+    Ok(TransitionRow {
+        id: row.get(0)?,
+        at: UnixMillis(row.get(1)?),
+        rung: row.get(2)?,
+        before: row.get(3)?,
+        after: row.get(4)?,
+        text: rule_text(&rule).to_owned(),
+        rule,
+        slow: row.get(6)?,
+        bad: row.get(7)?,
+        n: row.get(8)?,
+        weight: row.get(9)?,
+        request: row
+            .get::<_, Option<i64>>(10)?
+            .map(|id| RequestId::from_number(id.cast_unsigned())),
+    })
+}

@@ -1,0 +1,182 @@
+//! What happened in the last seconds and minutes, for whoever watches.
+//!
+//! Told at the same places as the metrics: once per dial, first token, end of an
+//! attempt and end of a request, never per token. Being told is a few increments
+//! under a short lock of one rung or one ladder; all arithmetic, such as a
+//! percentile, is done for who asks.
+//!
+//! Invariants:
+//! - Memory is bounded by the config: fixed windows, fixed buckets. Only what waits
+//!   for a first token is kept one by one.
+//! - Every attempt and every request that was begun is ended once.
+//! - No names: rungs and ladders are numbers here, in the config's order.
+//!
+//! The parts: `ring` the windows, `curve` the last 15 minutes, `counts` the buckets,
+//! `waits` who waits since when, `rung` and `ladder` what is kept of each,
+//! [`minute`] what goes to the journal.
+
+mod counts;
+mod curve;
+mod ladder;
+pub mod minute;
+mod ring;
+mod rung;
+#[cfg(test)]
+mod tests;
+mod waits;
+
+pub use ladder::{LadderSeen, RequestFacts};
+pub use minute::{LadderMinute, StepMinute};
+pub use rung::{AttemptFacts, RungSeen};
+
+use ladder::LadderLive;
+use rung::RungLive;
+use shared::{StreamVerdict, TokenVerdict};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A moment in milliseconds, by a clock that only goes forward.
+pub type At = u64;
+
+/// A place among those that wait; given back with the end.
+pub type Ticket = u64;
+
+/// What happened lately, of every rung and ladder.
+#[derive(Debug)]
+pub struct Live {
+    rungs: Vec<Mutex<RungLive>>,
+    ladders: Vec<Mutex<LadderLive>>,
+}
+
+/// An attempt's ladder and rung, by their numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pair {
+    /// The ladder.
+    pub ladder: usize,
+    /// The rung.
+    pub rung: usize,
+}
+
+impl Live {
+    /// Nothing has happened yet. `ladders` names the rungs of each by number.
+    #[must_use]
+    pub fn new(rungs: usize, ladders: &[Vec<usize>]) -> Self {
+        Self {
+            rungs: (0..rungs).map(|_| Mutex::new(RungLive::default())).collect(),
+            ladders: ladders.iter().map(|rungs| Mutex::new(LadderLive::new(rungs))).collect(),
+        }
+    }
+
+    fn rung(&self, rung: usize) -> Option<MutexGuard<'_, RungLive>> {
+        // A panic under the lock leaves plain numbers usable.
+        Some(self.rungs.get(rung)?.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn ladder(&self, ladder: usize) -> Option<MutexGuard<'_, LadderLive>> {
+        Some(self.ladders.get(ladder)?.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A request came to this ladder.
+    pub fn began(&self, ladder: usize, now: At) -> Ticket {
+        self.ladder(ladder).map(|mut ladder| ladder.began(now)).unwrap_or_default()
+    }
+
+    /// A request's first token went to its client.
+    pub fn committed(&self, ladder: usize, ticket: Ticket) {
+        if let Some(mut ladder) = self.ladder(ladder) {
+            ladder.committed(ticket);
+        }
+    }
+
+    /// A request ended.
+    pub fn ended(&self, ladder: usize, now: At, facts: &RequestFacts<'_>) {
+        if let Some(mut ladder) = self.ladder(ladder) {
+            ladder.ended(now, facts);
+        }
+    }
+
+    /// An attempt goes out; whether it is its request's first one.
+    pub fn dialled(&self, of: Pair, now: At, is_first: bool) -> Ticket {
+        if let Some(mut ladder) = self.ladder(of.ladder).filter(|_| is_first) {
+            ladder.first(now, of.rung);
+        }
+        self.rung(of.rung).map(|mut rung| rung.dialled(now)).unwrap_or_default()
+    }
+
+    /// An attempt's first token came, `ttft` milliseconds after its dial.
+    pub fn token(&self, of: Pair, now: At, ticket: Ticket, ttft: u64, verdict: TokenVerdict) {
+        if let Some(mut rung) = self.rung(of.rung) {
+            rung.token(now, ticket, ttft, verdict);
+        }
+        if let Some(mut ladder) = self.ladder(of.ladder) {
+            ladder.token(of.rung, ttft, verdict);
+        }
+    }
+
+    /// An attempt ended.
+    pub fn attempt(&self, of: Pair, now: At, ticket: Ticket, facts: &AttemptFacts<'_>) {
+        if let Some(mut rung) = self.rung(of.rung) {
+            rung.ended(now, ticket, facts);
+        }
+        if let Some(mut ladder) = self.ladder(of.ladder) {
+            ladder.attempt(now, of.rung, facts);
+        }
+    }
+
+    /// A request that was begun is gone without an end of its own: the relay failed.
+    pub fn forget_request(&self, ladder: usize, ticket: Ticket) {
+        if let Some(mut ladder) = self.ladder(ladder) {
+            ladder.forget(ticket);
+        }
+    }
+
+    /// The same for an attempt.
+    pub fn forget_attempt(&self, rung: usize, ticket: Ticket) {
+        if let Some(mut rung) = self.rung(rung) {
+            rung.forget(ticket);
+        }
+    }
+
+    /// What a ladder's users call late, and how often its budgets have refused since the
+    /// start: read from the board once a second.
+    pub fn standing(&self, ladder: usize, now: At, late_ms: Option<u64>, refused: (u64, u64)) {
+        if let Some(mut ladder) = self.ladder(ladder) {
+            ladder.standing(now, late_ms, refused);
+        }
+    }
+
+    /// How a rung was lately.
+    #[must_use]
+    pub fn rung_seen(&self, rung: usize, now: At) -> RungSeen {
+        self.rung(rung).map(|mut rung| rung.seen(now)).unwrap_or_default()
+    }
+
+    /// How a ladder was lately.
+    #[must_use]
+    pub fn ladder_seen(&self, ladder: usize, now: At) -> LadderSeen {
+        self.ladder(ladder).map(|mut ladder| ladder.seen(now)).unwrap_or_default()
+    }
+
+    /// Requests that wait for their first token now.
+    #[must_use]
+    pub fn waiting(&self) -> u64 {
+        let ladders = (0..self.ladders.len()).filter_map(|ladder| self.ladder(ladder));
+        ladders.map(|ladder| ladder.waiting()).sum()
+    }
+
+    /// Takes what has been counted since this was last asked, for the minute that is over:
+    /// by ladder the requests, by ladder and rung the attempts. What did not occur is left
+    /// out.
+    #[must_use]
+    pub fn take_minute(&self) -> Vec<(usize, minute::OfLadder)> {
+        let ladders = (0..self.ladders.len()).filter_map(|number| {
+            let (ladder, steps) = self.ladder(number)?.take_minute();
+            (!ladder.is_empty() || !steps.is_empty()).then_some((number, (ladder, steps)))
+        });
+        ladders.collect()
+    }
+}
+
+/// Whether a stream that had begun well broke.
+fn broke(facts: &AttemptFacts<'_>) -> bool {
+    facts.had_token && facts.stream_verdict == Some(StreamVerdict::Bad)
+}

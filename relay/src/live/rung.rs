@@ -1,0 +1,270 @@
+//! What is kept of a rung: the last 30 seconds, its curve, its last good and bad ends.
+
+use super::counts::{Counts, millis, quantile_ms};
+use super::curve::{Curve, STEP};
+use super::ring::{Ring, Slot, per_second, rate};
+use super::waits::Waits;
+use super::{At, Ticket, broke};
+use shared::admin::board::{LastFault, RungNow, RungSpark};
+use shared::{AttemptOutcome, Cause, NanoUsd, StreamVerdict, TokenVerdict, UnixMillis, Usage};
+
+/// A slot of the window in milliseconds, and how many: 30 s.
+const SLOT: u64 = 3_000;
+const SLOTS: usize = 10;
+/// The longest text of a fault, in characters.
+const FAULT_CHARS: usize = 160;
+
+/// An attempt that ended.
+#[derive(Debug, Clone, Copy)]
+pub struct AttemptFacts<'a> {
+    /// When, by the calendar.
+    pub at: UnixMillis,
+    /// How.
+    pub outcome: AttemptOutcome,
+    /// Why, where it was cancelled.
+    pub cause: Option<Cause>,
+    /// Whether it had brought a token: then [`super::Live::token`] was told so.
+    pub had_token: bool,
+    /// What it said about its rung by its first token.
+    pub verdict: Option<TokenVerdict>,
+    /// What it said about its rung afterwards.
+    pub stream_verdict: Option<StreamVerdict>,
+    /// The provider's HTTP status.
+    pub status: Option<u16>,
+    /// What went wrong, in the relay's own words.
+    pub detail: Option<&'a str>,
+    /// Its tokens.
+    pub usage: Usage,
+    /// What it cost, if that is known.
+    pub cost: Option<NanoUsd>,
+}
+
+impl AttemptFacts<'_> {
+    pub(super) fn nano(&self) -> u64 {
+        self.cost.and_then(|cost| u64::try_from(cost.0).ok()).unwrap_or(0)
+    }
+
+    pub(super) fn lost(&self) -> bool {
+        self.cause == Some(Cause::LostRace)
+    }
+
+    /// Whether the rung, not the client or a rival, ended it badly.
+    fn is_fault(&self) -> bool {
+        use AttemptOutcome as O;
+        !matches!(
+            self.outcome,
+            O::Ok | O::Empty | O::Refused | O::Cancelled | O::Deadline | O::Interrupted
+        ) && !matches!(self.outcome, O::BadRequest | O::ContextExceeded | O::Invalid)
+    }
+}
+
+/// How a rung was lately.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RungSeen {
+    /// The last 30 seconds; its mark and reference are for the board to say.
+    pub now: RungNow,
+    /// The last 15 minutes.
+    pub spark: RungSpark,
+    /// The number of the step that runs.
+    pub step: u64,
+    /// The last proper end.
+    pub last_ok_at: Option<UnixMillis>,
+    /// The last failure.
+    pub last_fault: Option<LastFault>,
+}
+
+#[derive(Debug, Default)]
+struct Window {
+    dialled: u32,
+    good: u32,
+    slow: u32,
+    bad: u32,
+    other: u32,
+    /// Streams that broke after a first token, which has been counted already.
+    broken: u32,
+    outcomes: [u32; AttemptOutcome::ALL.len()],
+    cost: u64,
+    lost: u64,
+    counts: Counts,
+}
+
+impl Slot for Window {
+    fn clear(&mut self) {
+        let mut counts = std::mem::take(&mut self.counts);
+        counts.clear();
+        *self = Self { counts, ..Self::default() };
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct RungLive {
+    window: Ring<Window>,
+    curve: Curve,
+    waits: Waits,
+    last_ok_at: Option<UnixMillis>,
+    last_fault: Option<LastFault>,
+}
+
+impl Default for RungLive {
+    fn default() -> Self {
+        Self {
+            window: Ring::new(SLOTS, SLOT),
+            curve: Curve::default(),
+            waits: Waits::default(),
+            last_ok_at: None,
+            last_fault: None,
+        }
+    }
+}
+
+impl RungLive {
+    pub(super) fn dialled(&mut self, now: At) -> Ticket {
+        if let Some(slot) = self.window.at(now) {
+            slot.dialled += 1;
+        }
+        self.waits.enter(now)
+    }
+
+    pub(super) fn token(&mut self, now: At, ticket: Ticket, ttft: u64, verdict: TokenVerdict) {
+        self.waits.token(ticket);
+        if let Some(slot) = self.window.at(now) {
+            slot.counts.token(ttft);
+        }
+        if let Some((_, counts)) = self.curve.at(now) {
+            counts.token(ttft);
+        }
+        self.count(now, Some(verdict));
+    }
+
+    pub(super) fn ended(&mut self, now: At, ticket: Ticket, facts: &AttemptFacts<'_>) {
+        let waited = self.waits.leave(ticket).map(|since| now.saturating_sub(since));
+        if !facts.had_token {
+            let was_cut = facts.outcome == AttemptOutcome::Cancelled
+                || facts.outcome == AttemptOutcome::TtftTimeout;
+            if let Some(waited) = waited.filter(|_| was_cut) {
+                if let Some(slot) = self.window.at(now) {
+                    slot.counts.cut(waited);
+                }
+                if let Some((_, counts)) = self.curve.at(now) {
+                    counts.cut(waited);
+                }
+            }
+            self.count(now, facts.verdict);
+        }
+        let broke = broke(facts);
+        if let Some(slot) = self.window.at(now) {
+            let outcome = AttemptOutcome::ALL.iter().position(|one| *one == facts.outcome);
+            if let Some(count) = outcome.and_then(|index| slot.outcomes.get_mut(index)) {
+                *count += 1;
+            }
+            slot.broken += u32::from(broke);
+            slot.cost = slot.cost.saturating_add(facts.nano());
+            slot.lost = slot.lost.saturating_add(if facts.lost() { facts.nano() } else { 0 });
+        }
+        if let Some((step, _)) = self.curve.at(now) {
+            step.bad += u32::from(broke);
+            step.cost = step.cost.saturating_add(facts.nano());
+        }
+        self.remember(facts);
+    }
+
+    pub(super) fn forget(&mut self, ticket: Ticket) {
+        self.waits.leave(ticket);
+    }
+
+    fn remember(&mut self, facts: &AttemptFacts<'_>) {
+        if facts.outcome == AttemptOutcome::Ok {
+            self.last_ok_at = Some(facts.at);
+        } else if facts.is_fault() {
+            self.last_fault = Some(LastFault {
+                at: facts.at,
+                outcome: facts.outcome,
+                status: facts.status,
+                code: None,
+                text: facts.detail.map(|text| text.chars().take(FAULT_CHARS).collect()),
+                redacted: false,
+            });
+        }
+    }
+
+    fn count(&mut self, now: At, verdict: Option<TokenVerdict>) {
+        if let Some(slot) = self.window.at(now) {
+            let count = match verdict {
+                Some(TokenVerdict::Good) => &mut slot.good,
+                Some(TokenVerdict::Slow) => &mut slot.slow,
+                Some(TokenVerdict::Bad) => &mut slot.bad,
+                None => &mut slot.other,
+            };
+            *count += 1;
+        }
+        if let Some((step, _)) = self.curve.at(now) {
+            step.calls += 1;
+            step.slow += u32::from(verdict == Some(TokenVerdict::Slow));
+            step.bad += u32::from(verdict == Some(TokenVerdict::Bad));
+        }
+    }
+
+    pub(super) fn seen(&mut self, now: At) -> RungSeen {
+        let steps = self.curve.steps(now);
+        let spark = RungSpark {
+            step_ms: STEP,
+            calls: steps.iter().map(|(step, _)| step.calls).collect(),
+            slow: steps.iter().map(|(step, _)| step.slow).collect(),
+            bad: steps.iter().map(|(step, _)| step.bad).collect(),
+            p95_ms: steps.iter().map(|(_, p95)| *p95).collect(),
+        };
+        RungSeen {
+            now: self.now(now),
+            spark,
+            step: self.curve.number(now),
+            last_ok_at: self.last_ok_at,
+            last_fault: self.last_fault.clone(),
+        }
+    }
+
+    fn now(&mut self, now: At) -> RungNow {
+        let mut sum = Window::default();
+        let span = self.window.span(now);
+        for slot in self.window.slots(now) {
+            sum.dialled += slot.dialled;
+            sum.good += slot.good;
+            sum.slow += slot.slow;
+            sum.bad += slot.bad;
+            sum.other += slot.other;
+            sum.broken += slot.broken;
+            sum.cost = sum.cost.saturating_add(slot.cost);
+            sum.lost = sum.lost.saturating_add(slot.lost);
+            let outcomes = sum.outcomes.iter_mut().zip(&slot.outcomes);
+            outcomes.for_each(|(sum, count)| *sum += count);
+            sum.counts.add(&slot.counts);
+        }
+        let outcomes = AttemptOutcome::ALL.iter().zip(sum.outcomes);
+        let occurred = outcomes.filter(|(_, count)| *count > 0);
+        let hist = sum.counts.hist();
+        let p95 = quantile_ms(&hist, 0.95);
+        let at_least = p95.is_none().then(|| hist.at_least().map(millis)).flatten();
+        RungNow {
+            calls: u64::from(sum.good + sum.slow + sum.bad + sum.other),
+            // An attempt counts once: one that broke in mid-stream was good before.
+            good: u64::from(sum.good.saturating_sub(sum.broken)),
+            slow: u64::from(sum.slow),
+            bad: u64::from(sum.bad + sum.broken),
+            other: u64::from(sum.other),
+            outcomes: occurred.map(|(word, n)| (word.to_string(), u64::from(n))).collect(),
+            rps: per_second(u64::from(sum.dialled), span),
+            ttft_p50_ms: quantile_ms(&hist, 0.5),
+            ttft_p95_ms: p95.or(at_least),
+            ttft_at_least: at_least.is_some(),
+            hist,
+            gap_p95_ms: None,
+            waiting: self.waits.waiting(),
+            oldest_wait_ms: self.waits.oldest(now),
+            streaming: self.waits.streaming(),
+            cost_nps: rate(sum.cost, span),
+            lost_nps: rate(sum.lost, span),
+            mark_ms: None,
+            ref_p95_ms: None,
+            ref_n: None,
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What is counted, when it is forgotten, and that nothing is counted twice.
+
+use super::*;
+use shared::{AttemptOutcome, Cause, NanoUsd, PassedOver, RequestOutcome, UnixMillis, Usage};
+
+const OF: Pair = Pair { ladder: 0, rung: 1 };
+
+fn live() -> Live {
+    Live::new(2, &[vec![1, 0]])
+}
+
+fn ended(outcome: AttemptOutcome) -> AttemptFacts<'static> {
+    AttemptFacts {
+        at: UnixMillis(5),
+        outcome,
+        cause: None,
+        had_token: false,
+        verdict: None,
+        stream_verdict: None,
+        status: None,
+        detail: None,
+        usage: Usage::default(),
+        cost: None,
+    }
+}
+
+fn good() -> AttemptFacts<'static> {
+    AttemptFacts {
+        had_token: true,
+        verdict: Some(TokenVerdict::Good),
+        stream_verdict: Some(StreamVerdict::Good),
+        usage: Usage { input: Some(100), output: Some(20), ..Usage::default() },
+        cost: Some(NanoUsd(3_000_000)),
+        ..ended(AttemptOutcome::Ok)
+    }
+}
+
+fn request(ticket: Ticket, outcome: RequestOutcome) -> RequestFacts<'static> {
+    RequestFacts {
+        ticket,
+        outcome,
+        cause: None,
+        ttft_ms: None,
+        latency_ms: 500,
+        committed: false,
+        answered: None,
+        hedged: false,
+        hedge_won: false,
+        last_resort: false,
+        passed: &[],
+    }
+}
+
+#[test]
+fn an_attempt_counts_once_whatever_is_said_of_it_later() {
+    let live = live();
+    let now = 100_000;
+    let first = live.dialled(OF, now, true);
+    let second = live.dialled(OF, now + 100, false);
+    let seen = live.rung_seen(1, now + 300).now;
+    assert_eq!((seen.waiting, seen.oldest_wait_ms, seen.streaming), (2, Some(300), 0));
+    live.token(OF, now + 400, first, 400, TokenVerdict::Good);
+    live.attempt(OF, now + 900, first, &good());
+    let seen = live.rung_seen(1, now + 1000).now;
+    assert_eq!((seen.waiting, seen.oldest_wait_ms, seen.streaming), (1, Some(900), 0));
+    assert_eq!((seen.calls, seen.good), (1, 1));
+    // A stream that breaks was good before, and is bad now: one call all the same.
+    live.token(OF, now + 1100, second, 1000, TokenVerdict::Good);
+    let broke = AttemptFacts {
+        had_token: true,
+        verdict: Some(TokenVerdict::Good),
+        stream_verdict: Some(StreamVerdict::Bad),
+        ..ended(AttemptOutcome::Stall)
+    };
+    live.attempt(OF, now + 1200, second, &broke);
+    let seen = live.rung_seen(1, now + 1300);
+    assert_eq!((seen.now.calls, seen.now.good, seen.now.bad), (2, 1, 1));
+    assert_eq!(
+        seen.now.outcomes.into_iter().collect::<Vec<_>>(),
+        [("ok".to_owned(), 1), ("stall".to_owned(), 1)]
+    );
+    assert_eq!(seen.last_ok_at, Some(UnixMillis(5)));
+    assert_eq!(seen.last_fault.map(|fault| fault.outcome), Some(AttemptOutcome::Stall));
+    assert_eq!(seen.now.hist.tokens(), 2);
+    assert_eq!((seen.now.waiting, seen.now.streaming), (0, 0));
+}
+
+#[test]
+fn the_window_forgets_and_the_curve_remembers() {
+    let live = live();
+    let now = 60_000;
+    let ticket = live.dialled(OF, now, true);
+    live.token(OF, now + 200, ticket, 200, TokenVerdict::Slow);
+    live.attempt(
+        OF,
+        now + 300,
+        ticket,
+        &AttemptFacts { verdict: Some(TokenVerdict::Slow), ..good() },
+    );
+    let seen = live.rung_seen(1, now + 26_000).now;
+    assert_eq!((seen.calls, seen.slow), (1, 1));
+    assert!(seen.rps > 0.0 && seen.cost_nps > 0, "{seen:?}");
+    let later = live.rung_seen(1, now + 31_000);
+    assert_eq!((later.now.calls, later.now.hist.0.len()), (0, 0));
+    assert_eq!((later.now.ttft_p95_ms, later.now.rps), (None, 0.0));
+    // The step of its time, two steps before the one that runs.
+    let spark = &later.spark;
+    assert_eq!((spark.calls.len(), spark.step_ms), (60, 15_000));
+    assert_eq!(&spark.slow[57..], &[1, 0, 0]);
+    assert!(spark.p95_ms[57].is_some_and(|ms| (190..=210).contains(&ms)), "{spark:?}");
+    assert_eq!(spark.p95_ms[58], None, "no calls are a gap");
+    let much_later = live.rung_seen(1, now + 3_600_000).spark;
+    assert_eq!(much_later.calls.iter().sum::<u32>(), 0);
+}
+
+#[test]
+fn a_p95_beyond_what_was_seen_says_so() {
+    let live = live();
+    for number in 0..20 {
+        let ticket = live.dialled(OF, 1000, false);
+        if number < 10 {
+            live.token(OF, 1100, ticket, 100, TokenVerdict::Good);
+            live.attempt(OF, 1200, ticket, &good());
+        } else {
+            let cut = AttemptFacts {
+                cause: Some(Cause::LostRace),
+                verdict: Some(TokenVerdict::Slow),
+                ..ended(AttemptOutcome::Cancelled)
+            };
+            live.attempt(OF, 16_000, ticket, &cut);
+        }
+    }
+    let seen = live.rung_seen(1, 16_000).now;
+    assert!(seen.ttft_at_least, "{seen:?}");
+    assert!(seen.ttft_p95_ms.is_some_and(|ms| ms > 14_000), "{seen:?}");
+    assert_eq!((seen.good, seen.slow, seen.calls), (10, 10, 20));
+}
+
+#[test]
+fn users_are_told_apart_by_what_they_had() {
+    let live = live();
+    live.standing(0, 1000, Some(300), (7, 0));
+    let begin = || live.began(0, 1000);
+    use RequestOutcome as O;
+    let ok = RequestFacts { ttft_ms: Some(100), committed: true, ..request(begin(), O::Ok) };
+    let answered = RequestFacts { answered: Some((1, 1)), ..ok };
+    live.ended(0, 1500, &answered);
+    let passed = [(1, PassedOver::Open)];
+    let rescued = RequestFacts {
+        ticket: begin(),
+        answered: Some((0, 2)),
+        ttft_ms: Some(900),
+        hedged: true,
+        hedge_won: true,
+        passed: &passed,
+        ..ok
+    };
+    live.ended(0, 1500, &rescued);
+    live.ended(0, 1500, &request(begin(), O::Failed));
+    let broken =
+        RequestFacts { committed: true, ttft_ms: Some(100), ..request(begin(), O::Failed) };
+    live.ended(0, 1500, &broken);
+    let left = RequestFacts { cause: Some(Cause::ClientGone), ..request(begin(), O::Cancelled) };
+    live.ended(0, 1500, &left);
+    live.ended(0, 1500, &request(begin(), O::Rejected));
+    live.standing(0, 2000, Some(300), (9, 1));
+    let waiting = begin();
+
+    let seen = live.ladder_seen(0, 2000);
+    let users = &seen.users;
+    assert_eq!((users.ok, users.failed, users.broken, users.gone), (2, 1, 1, 1));
+    assert_eq!((users.late, users.rescued, users.late_ms), (1, 1, Some(300)));
+    assert_eq!((users.waiting, users.oldest_wait_ms), (1, Some(1000)));
+    assert_eq!(seen.refused, (2, 1), "since it was looked at first");
+    assert_eq!(seen.hedge_share, Some(1.0 / 6.0));
+    assert_eq!(seen.hedge_win_share, Some(1.0));
+    let shares: Vec<_> = seen.steps.iter().map(|(rung, step)| (*rung, step.share)).collect();
+    assert_eq!(shares, [(1, Some(0.5)), (0, Some(0.5))]);
+    assert_eq!(seen.steps[0].1.passed.get(&PassedOver::Open), Some(&1));
+    live.committed(0, waiting);
+    assert_eq!((live.waiting(), live.ladder_seen(0, 2000).users.streaming), (0, 1));
+    assert_eq!(live.ladder_seen(0, 65_000).users.ok, 0, "a minute later it is forgotten");
+}
+
+#[test]
+fn a_minute_is_taken_once_and_adds_up() {
+    let live = live();
+    assert!(live.take_minute().is_empty());
+    let seat = live.began(0, 1000);
+    let ticket = live.dialled(OF, 1000, true);
+    live.token(OF, 1200, ticket, 200, TokenVerdict::Good);
+    live.attempt(OF, 1300, ticket, &good());
+    let facts = RequestFacts { answered: Some((1, 1)), ..request(seat, RequestOutcome::Ok) };
+    live.ended(0, 1400, &facts);
+    let minute = live.take_minute();
+    let [(0, (requests, steps))] = minute.as_slice() else { panic!("{minute:?}") };
+    assert_eq!((requests.ok, requests.outcomes.as_slice()), (1, [("ok", 1)].as_slice()));
+    assert_eq!((requests.input_tokens, requests.cost), (100, 3_000_000));
+    let [(1, step)] = steps.as_slice() else { panic!("{steps:?}") };
+    assert_eq!((step.good, step.first, step.answered), (1, 1, 1));
+    assert_eq!((step.hist.tokens(), step.output_tokens), (1, 20));
+    assert!(live.take_minute().is_empty());
+}
+
+#[test]
+fn what_was_forgotten_does_not_wait() {
+    let live = live();
+    let (seat, ticket) = (live.began(0, 1000), live.dialled(OF, 1000, true));
+    live.forget_request(0, seat);
+    live.forget_attempt(1, ticket);
+    assert_eq!(live.waiting(), 0);
+    assert_eq!(live.rung_seen(1, 2000).now.waiting, 0);
+    // Numbers that name nobody are nobody's.
+    live.attempt(Pair { ladder: 9, rung: 9 }, 2000, 0, &good());
+    assert_eq!(live.rung_seen(9, 2000), RungSeen::default());
+}
