@@ -174,6 +174,20 @@ impl Feed {
         self.wake(seq);
     }
 
+    /// There are other rungs and ladders than before: whoever watches starts again from a
+    /// snapshot, and what was told of how they are is void.
+    pub fn start_over(&self) {
+        let seq = {
+            let mut inner = self.inner();
+            inner.seq += 1;
+            inner.forgotten = inner.seq;
+            inner.log.clear();
+            inner.places.clear();
+            inner.seq
+        };
+        self.wake(seq);
+    }
+
     /// A request ended. Nothing is done unless somebody asked for requests: hence `row`
     /// is made only then.
     pub fn request(&self, row: impl FnOnce() -> RequestRow) {

@@ -32,7 +32,7 @@ pub use rung::{AttemptFacts, RungSeen};
 use ladder::LadderLive;
 use rung::RungLive;
 use shared::{StreamVerdict, TokenVerdict};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// A moment in milliseconds, by a clock that only goes forward.
 pub type At = u64;
@@ -43,8 +43,8 @@ pub type Ticket = u64;
 /// What happened lately, of every rung and ladder.
 #[derive(Debug)]
 pub struct Live {
-    rungs: Vec<Mutex<RungLive>>,
-    ladders: Vec<Mutex<LadderLive>>,
+    rungs: RwLock<Vec<Arc<Mutex<RungLive>>>>,
+    ladders: RwLock<Vec<Arc<Mutex<LadderLive>>>>,
 }
 
 /// An attempt's ladder and rung, by their numbers.
@@ -60,107 +60,116 @@ impl Live {
     /// Nothing has happened yet. `ladders` names the rungs of each by number.
     #[must_use]
     pub fn new(rungs: usize, ladders: &[Vec<usize>]) -> Self {
-        Self {
-            rungs: (0..rungs).map(|_| Mutex::new(RungLive::default())).collect(),
-            ladders: ladders.iter().map(|rungs| Mutex::new(LadderLive::new(rungs))).collect(),
+        let live = Self { rungs: RwLock::default(), ladders: RwLock::default() };
+        let numbered: Vec<_> = ladders.iter().cloned().enumerate().collect();
+        live.reshape(rungs, &numbered);
+        live
+    }
+
+    /// Makes room for so many rungs, and for these ladders, each by its number and with
+    /// its rungs'. What is known of those that are there already stays; a number is never
+    /// given to another one.
+    pub fn reshape(&self, rungs: usize, ladders: &[(usize, Vec<usize>)]) {
+        // A panic under the lock leaves whole entries.
+        let mut known = self.rungs.write().unwrap_or_else(PoisonError::into_inner);
+        let room = known.len().max(rungs);
+        known.resize_with(room, Arc::default);
+        drop(known);
+        let mut known = self.ladders.write().unwrap_or_else(PoisonError::into_inner);
+        for (number, rungs) in ladders {
+            let room = known.len().max(number.saturating_add(1));
+            known.resize_with(room, Arc::default);
+            if let Some(ladder) = known.get(*number) {
+                ladder.lock().unwrap_or_else(PoisonError::into_inner).learn(rungs);
+            }
         }
     }
 
-    fn rung(&self, rung: usize) -> Option<MutexGuard<'_, RungLive>> {
+    /// Works on one rung; `None` for a number that nobody has.
+    fn rung<T>(&self, rung: usize, work: impl FnOnce(&mut RungLive) -> T) -> Option<T> {
+        let known = self.rungs.read().unwrap_or_else(PoisonError::into_inner);
         // A panic under the lock leaves plain numbers usable.
-        Some(self.rungs.get(rung)?.lock().unwrap_or_else(PoisonError::into_inner))
+        Some(work(&mut known.get(rung)?.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    fn ladder(&self, ladder: usize) -> Option<MutexGuard<'_, LadderLive>> {
-        Some(self.ladders.get(ladder)?.lock().unwrap_or_else(PoisonError::into_inner))
+    /// The same for a ladder.
+    fn ladder<T>(&self, ladder: usize, work: impl FnOnce(&mut LadderLive) -> T) -> Option<T> {
+        let known = self.ladders.read().unwrap_or_else(PoisonError::into_inner);
+        Some(work(&mut known.get(ladder)?.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// A request came to this ladder.
     pub fn began(&self, ladder: usize, now: At) -> Ticket {
-        self.ladder(ladder).map(|mut ladder| ladder.began(now)).unwrap_or_default()
+        self.ladder(ladder, |ladder| ladder.began(now)).unwrap_or_default()
     }
 
     /// A request's first token went to its client.
     pub fn committed(&self, ladder: usize, ticket: Ticket) {
-        if let Some(mut ladder) = self.ladder(ladder) {
-            ladder.committed(ticket);
-        }
+        self.ladder(ladder, |ladder| ladder.committed(ticket));
     }
 
     /// A request ended.
     pub fn ended(&self, ladder: usize, now: At, facts: &RequestFacts<'_>) {
-        if let Some(mut ladder) = self.ladder(ladder) {
-            ladder.ended(now, facts);
-        }
+        self.ladder(ladder, |ladder| ladder.ended(now, facts));
     }
 
     /// An attempt goes out; whether it is its request's first one.
     pub fn dialled(&self, of: Pair, now: At, is_first: bool) -> Ticket {
-        if let Some(mut ladder) = self.ladder(of.ladder).filter(|_| is_first) {
-            ladder.first(now, of.rung);
+        if is_first {
+            self.ladder(of.ladder, |ladder| ladder.first(now, of.rung));
         }
-        self.rung(of.rung).map(|mut rung| rung.dialled(now)).unwrap_or_default()
+        self.rung(of.rung, |rung| rung.dialled(now)).unwrap_or_default()
     }
 
     /// An attempt's first token came, `ttft` milliseconds after its dial.
     pub fn token(&self, of: Pair, now: At, ticket: Ticket, ttft: u64, verdict: TokenVerdict) {
-        if let Some(mut rung) = self.rung(of.rung) {
-            rung.token(now, ticket, ttft, verdict);
-        }
-        if let Some(mut ladder) = self.ladder(of.ladder) {
-            ladder.token(of.rung, ttft, verdict);
-        }
+        self.rung(of.rung, |rung| rung.token(now, ticket, ttft, verdict));
+        self.ladder(of.ladder, |ladder| ladder.token(of.rung, ttft, verdict));
     }
 
     /// An attempt ended.
     pub fn attempt(&self, of: Pair, now: At, ticket: Ticket, facts: &AttemptFacts<'_>) {
-        if let Some(mut rung) = self.rung(of.rung) {
-            rung.ended(now, ticket, facts);
-        }
-        if let Some(mut ladder) = self.ladder(of.ladder) {
-            ladder.attempt(now, of.rung, facts);
-        }
+        self.rung(of.rung, |rung| rung.ended(now, ticket, facts));
+        self.ladder(of.ladder, |ladder| ladder.attempt(now, of.rung, facts));
     }
 
     /// A request that was begun is gone without an end of its own: the relay failed.
     pub fn forget_request(&self, ladder: usize, ticket: Ticket) {
-        if let Some(mut ladder) = self.ladder(ladder) {
-            ladder.forget(ticket);
-        }
+        self.ladder(ladder, |ladder| ladder.forget(ticket));
     }
 
     /// The same for an attempt.
     pub fn forget_attempt(&self, rung: usize, ticket: Ticket) {
-        if let Some(mut rung) = self.rung(rung) {
-            rung.forget(ticket);
-        }
+        self.rung(rung, |rung| rung.forget(ticket));
     }
 
     /// What a ladder's users call late, and how often its budgets have refused since the
     /// start: read from the board once a second.
     pub fn standing(&self, ladder: usize, now: At, late_ms: Option<u64>, refused: (u64, u64)) {
-        if let Some(mut ladder) = self.ladder(ladder) {
-            ladder.standing(now, late_ms, refused);
-        }
+        self.ladder(ladder, |ladder| ladder.standing(now, late_ms, refused));
     }
 
     /// How a rung was lately.
     #[must_use]
     pub fn rung_seen(&self, rung: usize, now: At) -> RungSeen {
-        self.rung(rung).map(|mut rung| rung.seen(now)).unwrap_or_default()
+        self.rung(rung, |rung| rung.seen(now)).unwrap_or_default()
     }
 
     /// How a ladder was lately.
     #[must_use]
     pub fn ladder_seen(&self, ladder: usize, now: At) -> LadderSeen {
-        self.ladder(ladder).map(|mut ladder| ladder.seen(now)).unwrap_or_default()
+        self.ladder(ladder, |ladder| ladder.seen(now)).unwrap_or_default()
+    }
+
+    fn ladder_count(&self) -> usize {
+        self.ladders.read().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// Requests that wait for their first token now.
     #[must_use]
     pub fn waiting(&self) -> u64 {
-        let ladders = (0..self.ladders.len()).filter_map(|ladder| self.ladder(ladder));
-        ladders.map(|ladder| ladder.waiting()).sum()
+        let ladders = (0..self.ladder_count()).filter_map(|n| self.ladder(n, |l| l.waiting()));
+        ladders.sum()
     }
 
     /// Takes what has been counted since this was last asked, for the minute that is over:
@@ -168,8 +177,8 @@ impl Live {
     /// out.
     #[must_use]
     pub fn take_minute(&self) -> Vec<(usize, minute::OfLadder)> {
-        let ladders = (0..self.ladders.len()).filter_map(|number| {
-            let (ladder, steps) = self.ladder(number)?.take_minute();
+        let ladders = (0..self.ladder_count()).filter_map(|number| {
+            let (ladder, steps) = self.ladder(number, LadderLive::take_minute)?;
             (!ladder.is_empty() || !steps.is_empty()).then_some((number, (ladder, steps)))
         });
         ladders.collect()

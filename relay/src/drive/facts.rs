@@ -5,10 +5,9 @@ use super::memory::key_tag;
 use crate::config::{Capability, Config, Dialect, Ladder, Provider, Rung};
 use shared::UnixMillis;
 use shared::admin::board::{
-    BudgetState, ConfigState, HealthState, KeyState, Limits, ProviderState, RungNow, RungPast,
-    Step, Users,
+    BudgetState, HealthState, KeyState, Limits, ProviderState, RungNow, RungPast, Step, Users,
 };
-use shared::admin::{LadderState, RungState};
+use shared::admin::{ConfigState, LadderState, RungState};
 use std::path::PathBuf;
 
 /// What does not move while a config is in force.

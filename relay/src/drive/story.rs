@@ -41,6 +41,8 @@ impl Story {
 
     pub(super) fn note(&self, transition: &Transition, at: UnixMillis) {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = told.len().max(transition.rung.0.saturating_add(1));
+        told.resize_with(room, Told::default);
         let Some(told) = told.get_mut(transition.rung.0) else { return };
         told.floor = transition.why == Why::Spared;
         // A weight that was cut, or a new norm, is no change of state.

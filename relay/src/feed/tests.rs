@@ -2,8 +2,8 @@
 
 use super::*;
 use shared::UnixMillis;
-use shared::admin::board::{ConfigState, DrainState, FleetState, JournalState, RelayState};
-use shared::admin::{Board, Role, You};
+use shared::admin::board::{DrainState, FleetState, JournalState, RelayState};
+use shared::admin::{Board, ConfigState, Role, You};
 use std::sync::Arc;
 
 fn feed() -> Arc<Feed> {
@@ -195,4 +195,18 @@ async fn who_is_there_is_known() {
     drop(one);
     drop(two);
     assert_eq!((feed.present().len(), feed.is_watched()), (0, false));
+}
+
+#[tokio::test]
+async fn another_config_is_a_new_start_for_everybody() {
+    let feed = feed();
+    let mut listener = listen(&feed, Some("b00.0"));
+    feed.set(FeedKind::Rung, 0, "of a rung that goes");
+    read(&mut listener, &feed).await;
+    feed.start_over();
+    assert_eq!(read(&mut listener, &feed).await, ["3 snapshot"]);
+    feed.publish(FeedKind::Config, "the new one");
+    assert_eq!(read(&mut listener, &feed).await, ["4 config"]);
+    let mut back = listen(&feed, Some("b00.2"));
+    assert_eq!(read(&mut back, &feed).await, ["5 snapshot"]);
 }

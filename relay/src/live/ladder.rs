@@ -132,21 +132,28 @@ pub(super) struct LadderLive {
     refused: Option<(u64, u64)>,
 }
 
-impl LadderLive {
-    pub(super) fn new(rungs: &[usize]) -> Self {
-        let step = |&rung: &usize| StepLive {
-            rung,
-            window: Ring::new(SLOTS, SLOT),
-            minute: Running::default(),
-        };
+impl Default for LadderLive {
+    fn default() -> Self {
         Self {
             window: Ring::new(SLOTS, SLOT),
             curve: Curve::default(),
             waits: Waits::default(),
-            steps: rungs.iter().map(step).collect(),
+            steps: Vec::new(),
             minute: Running::default(),
             late_ms: None,
             refused: None,
+        }
+    }
+}
+
+impl LadderLive {
+    /// It has these rungs, among others that it may have had.
+    pub(super) fn learn(&mut self, rungs: &[usize]) {
+        for &rung in rungs {
+            if self.step(rung).is_none() {
+                let window = Ring::new(SLOTS, SLOT);
+                self.steps.push(StepLive { rung, window, minute: Running::default() });
+            }
         }
     }
 

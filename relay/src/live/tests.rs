@@ -214,3 +214,18 @@ fn what_was_forgotten_does_not_wait() {
     live.attempt(Pair { ladder: 9, rung: 9 }, 2000, 0, &good());
     assert_eq!(live.rung_seen(9, 2000), RungSeen::default());
 }
+
+#[test]
+fn what_is_known_survives_another_shape() {
+    let live = live();
+    let ticket = live.dialled(OF, 1000, true);
+    live.reshape(3, &[(0, vec![2, 1]), (2, vec![0])]);
+    live.attempt(OF, 1300, ticket, &good());
+    assert_eq!(live.rung_seen(1, 2000).now.outcomes.get("ok"), Some(&1));
+    let rungs: Vec<_> = live.ladder_seen(0, 2000).steps.iter().map(|(rung, _)| *rung).collect();
+    assert_eq!(rungs, [1, 0, 2]);
+    let other = Pair { ladder: 2, rung: 2 };
+    let ticket = live.dialled(other, 2000, false);
+    assert_eq!(live.rung_seen(2, 2100).now.waiting, 1);
+    live.attempt(other, 2200, ticket, &good());
+}

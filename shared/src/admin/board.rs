@@ -4,6 +4,7 @@
 //! Units: `_ms` whole milliseconds; `_at` RFC 3339 UTC by the relay's clock; shares
 //! 0..1; `_nps` nano-dollars per second. `null` is unknown, which is never 0.
 
+use super::ConfigState;
 use super::past::TransitionRow;
 use crate::histogram::Hist;
 use crate::{AttemptOutcome, PassedOver, Price, UnixMillis};
@@ -91,28 +92,6 @@ pub struct OperatorHere {
     pub since_at: UnixMillis,
     /// With what program: the first word of its `User-Agent`, such as `belay-console`.
     pub via: String,
-}
-
-/// What the relay was configured with.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ConfigState {
-    /// Counts the configs of this life, from 1.
-    pub rev: u64,
-    /// When this one came into force.
-    pub loaded_at: UnixMillis,
-    /// Why the newest one on disk was refused; `None` if it is in force.
-    pub error: Option<ConfigError>,
-}
-
-/// Why a config was refused.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ConfigError {
-    /// When.
-    pub at: UnixMillis,
-    /// The line, from 1, where one is to blame.
-    pub line: Option<u64>,
-    /// What is wrong, in words.
-    pub text: String,
 }
 
 /// How the journal is doing.
