@@ -38,7 +38,7 @@ mod writer;
 pub use commit::Commit;
 pub use health::Health;
 pub use kept::{HealthRecord, HoldRecord, Kept, OverrideEnd, OverrideRecord};
-pub use reader::{ReadError, Reader, RequestFilter};
+pub use reader::{ReadError, Reader, RequestFilter, Sort};
 pub use record::{AttemptEnd, AttemptStart, RequestEnd, RequestStart, TransitionRecord};
 
 use health::{State, Stop};

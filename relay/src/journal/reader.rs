@@ -8,12 +8,17 @@
 mod cursor;
 pub(super) mod query;
 mod rows;
+mod sort;
 
 use super::file::immutable_uri;
 use super::kept::{self, Kept};
 use super::schema::{self, Found, VERSION};
+pub use sort::Sort;
+
+use cursor::Place;
+use query::Part;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
-use shared::admin::{RequestDetail, RequestPage};
+use shared::admin::{RequestDetail, RequestPage, RequestRow};
 use shared::{AttemptKind, RequestId, RequestOutcome, UnixMillis};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,6 +27,11 @@ use std::time::Duration;
 /// How long a read waits where it has to, such as for another reader's recovery
 /// of the log. Writers do not hold readers up.
 const BUSY: Duration = Duration::from_secs(2);
+
+/// A list is looked at after so many steps of SQLite's machine, some 2 ms,
+const STEPS: std::ffi::c_int = 100_000;
+/// and stopped after so many looks.
+const LOOKS: u32 = 1_000;
 
 /// Which requests. A field that is `None` leaves all in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +56,10 @@ pub struct RequestFilter {
     pub client: Option<String>,
     /// First token at or after this many milliseconds.
     pub min_ttft_ms: Option<u64>,
+    /// Only what was not a plain first attempt, answered in time.
+    pub trouble: bool,
+    /// In which order.
+    pub sort: Sort,
     /// Rows per page, 1 to [`RequestFilter::MAX_LIMIT`]; beyond that it is clamped.
     pub limit: u32,
     /// `next` of the page before.
@@ -73,6 +87,8 @@ impl Default for RequestFilter {
             id: None,
             client: None,
             min_ttft_ms: None,
+            trouble: false,
+            sort: Sort::At,
             limit: Self::DEFAULT_LIMIT,
             cursor: None,
         }
@@ -102,6 +118,8 @@ pub enum ReadError {
     },
     /// The cursor is not one that a page gave.
     Cursor(String),
+    /// The query took longer than it may.
+    TooMuch,
     /// SQLite could not read it.
     Sqlite(rusqlite::Error),
 }
@@ -122,6 +140,10 @@ impl std::fmt::Display for ReadError {
             Self::Cursor(cursor) => {
                 write!(f, "'{cursor}' is no cursor; use 'next' of the page before, unchanged")
             }
+            Self::TooMuch => write!(
+                f,
+                "this reads too much of the journal; narrow it, for example with since and until"
+            ),
             Self::Sqlite(error) => write!(f, "the journal cannot be read: {error}"),
         }
     }
@@ -142,6 +164,35 @@ impl From<rusqlite::Error> for ReadError {
     }
 }
 
+/// Stops a query that reads too much: it holds the log up, and whoever waits.
+fn watch(conn: &mut Connection) -> rusqlite::Result<()> {
+    let mut looks = 0;
+    let look = move || {
+        looks += 1;
+        looks > LOOKS
+    };
+    conn.progress_handler(STEPS, Some(look))
+}
+
+/// Rows of one part, each with the value that it is sorted by.
+fn list(
+    conn: &Connection,
+    filter: &RequestFilter,
+    part: Part,
+    limit: usize,
+) -> Result<Vec<(Option<i64>, RequestRow)>, ReadError> {
+    let query = query::list(filter, part, limit);
+    let mut statement = conn.prepare(&query.sql)?;
+    let rows = statement.query_map(rusqlite::params_from_iter(&query.values), |row| {
+        let request = rows::request(row)?;
+        Ok((rows::sorted_by(row, filter.sort)?, request))
+    })?;
+    rows.collect::<Result<_, _>>().map_err(|error| match error.sqlite_error_code() {
+        Some(ErrorCode::OperationInterrupted) => ReadError::TooMuch,
+        _ => ReadError::Sqlite(error),
+    })
+}
+
 /// Read-only access to a journal, the running relay's or one at rest.
 #[derive(Debug, Clone)]
 pub struct Reader {
@@ -155,24 +206,30 @@ impl Reader {
         Self { path: path.into() }
     }
 
-    /// The requests that pass the filter, newest first, a page of them.
+    /// The requests that pass the filter in the order it asks for, a page of them.
     ///
     /// # Errors
     /// See [`ReadError`].
     pub fn requests(&self, filter: &RequestFilter) -> Result<RequestPage, ReadError> {
         // Before the file, so that a wrong cursor is told even where there is none.
-        let query = query::list(filter)?;
+        let place = filter.cursor.as_deref().map(|text| cursor::read(filter.sort, text));
+        let part = Part::after(place.transpose()?);
         let limit = filter.limit.clamp(1, RequestFilter::MAX_LIMIT) as usize;
-        let conn = self.connect()?;
-        let mut statement = conn.prepare(&query.sql)?;
-        let mut items = statement
-            .query_map(rusqlite::params_from_iter(&query.values), rows::request)?
-            .collect::<Result<Vec<_>, _>>()?;
-        // One more was asked for, to know whether there is more.
-        let has_more = items.len() > limit;
-        items.truncate(limit);
-        let next = items.last().filter(|_| has_more).map(|last| cursor::write(last.at, last.id));
-        Ok(RequestPage { items, next })
+        let mut conn = self.connect()?;
+        watch(&mut conn)?;
+        // One snapshot for both parts.
+        let tx = conn.transaction()?;
+        // One more is asked for, to know whether there is more.
+        let mut rows = list(&tx, filter, part, limit + 1)?;
+        if rows.len() <= limit && matches!(part, Part::Valued(_)) {
+            rows.extend(list(&tx, filter, Part::Without(None), limit + 1 - rows.len())?);
+        }
+        let has_more = rows.len() > limit;
+        rows.truncate(limit);
+        let last = rows.last().filter(|_| has_more);
+        let next = last
+            .map(|(value, row)| cursor::write(filter.sort, Place { value: *value, id: row.id }));
+        Ok(RequestPage { items: rows.into_iter().map(|(_, row)| row).collect(), next })
     }
 
     /// One request with everything that was tried; `None` if it is not there.
