@@ -177,11 +177,11 @@ fn watch(conn: &mut Connection) -> rusqlite::Result<()> {
 /// Rows of one part, each with the value that it is sorted by.
 fn list(
     conn: &Connection,
-    filter: &RequestFilter,
+    (filter, is_rare): (&RequestFilter, bool),
     part: Part,
     limit: usize,
 ) -> Result<Vec<(Option<i64>, RequestRow)>, ReadError> {
-    let query = query::list(filter, part, limit);
+    let query = query::list(filter, part, limit, is_rare);
     let mut statement = conn.prepare(&query.sql)?;
     let rows = statement.query_map(rusqlite::params_from_iter(&query.values), |row| {
         let request = rows::request(row)?;
@@ -219,10 +219,15 @@ impl Reader {
         watch(&mut conn)?;
         // One snapshot for both parts.
         let tx = conn.transaction()?;
+        let is_rare = match &filter.tried {
+            Some(rung) => tx.query_row(query::RARE, [rung], |row| row.get(0))?,
+            None => false,
+        };
         // One more is asked for, to know whether there is more.
-        let mut rows = list(&tx, filter, part, limit + 1)?;
+        let mut rows = list(&tx, (filter, is_rare), part, limit + 1)?;
         if rows.len() <= limit && matches!(part, Part::Valued(_)) {
-            rows.extend(list(&tx, filter, Part::Without(None), limit + 1 - rows.len())?);
+            let rest = limit + 1 - rows.len();
+            rows.extend(list(&tx, (filter, is_rare), Part::Without(None), rest)?);
         }
         let has_more = rows.len() > limit;
         rows.truncate(limit);

@@ -36,6 +36,10 @@ const TROUBLE: &str = " AND (r.outcome IS NOT 'ok' OR r.attempts_made > 1
     OR EXISTS (SELECT 1 FROM attempts a WHERE a.request = r.id
                AND (a.verdict <> 'good' OR a.stream_verdict = 'bad')))";
 
+/// Whether a rung has fewer attempts than this many.
+pub(super) const RARE: &str =
+    "SELECT count(*) < 20000 FROM (SELECT 1 FROM attempts WHERE rung = ? LIMIT 20000)";
+
 /// A list's SQL and the values in it.
 #[derive(Debug)]
 pub(in crate::journal) struct Query {
@@ -77,12 +81,23 @@ impl Part {
 /// Greatest first, and by id within a value. Each sort has its index in that order, so a
 /// page stops reading as soon as it is full; where a window of time is given, that is the
 /// most that is ever read.
-pub(in crate::journal) fn list(filter: &RequestFilter, part: Part, limit: usize) -> Query {
+///
+/// `is_rare`: few attempts were made on the rung that `tried` names; see [`RARE`].
+pub(in crate::journal) fn list(
+    filter: &RequestFilter,
+    part: Part,
+    limit: usize,
+    is_rare: bool,
+) -> Query {
+    let is_valued = matches!(part, Part::Valued(_));
     let column = filter.sort.column();
     let is_window = filter.since.is_some() && filter.sort != Sort::At;
-    // Few rows of many: better sorted than looked for along the sort's own index.
-    let index = if is_window { "INDEXED BY requests_at WHERE TRUE" } else { "WHERE TRUE" };
-    let mut query = Query { sql: format!("{}{index}", request!("")), values: Vec::new() };
+    // Few rows of many: better sorted than looked for along the sort's own index. Without
+    // a window the sort's index, or a filter by name would have the rest sorted.
+    let index = if is_window { Some("requests_at") } else { filter.sort.index() };
+    let index = index.filter(|_| filter.id.is_none() && is_valued);
+    let by = index.map_or_else(String::new, |index| format!("INDEXED BY {index} "));
+    let mut query = Query { sql: format!("{}{by}WHERE TRUE", request!("")), values: Vec::new() };
     query.narrow("r.id = ?", filter.id.map(shared::RequestId::number));
     query.narrow("r.at >= ?", filter.since.map(|at| at.0));
     query.narrow("r.at < ?", filter.until.map(|at| at.0));
@@ -92,10 +107,13 @@ pub(in crate::journal) fn list(filter: &RequestFilter, part: Part, limit: usize)
     query.narrow("r.outcome = ?", filter.outcome.map(|outcome| outcome.as_str().to_owned()));
     let ttft = filter.min_ttft_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
     query.narrow("r.ttft_ms >= ?", ttft);
-    query.narrow(
-        "EXISTS (SELECT 1 FROM attempts a WHERE a.request = r.id AND a.rung = ?)",
-        filter.tried.clone(),
-    );
+    // A rung that most requests tried is soon met; one that few did is looked for by name.
+    let tried = if is_rare {
+        "r.id IN (SELECT a.request FROM attempts a WHERE a.rung = ?)"
+    } else {
+        "EXISTS (SELECT 1 FROM attempts a WHERE a.request = r.id AND a.rung = ?)"
+    };
+    query.narrow(tried, filter.tried.clone());
     query.narrow(
         "EXISTS (SELECT 1 FROM attempts a WHERE a.request = r.id AND a.kind = ?)",
         filter.kind.map(|kind| kind.as_str().to_owned()),

@@ -36,6 +36,17 @@ impl Sort {
         }
     }
 
+    /// The index that gives its order; by time the planner may choose a name's own.
+    pub(super) const fn index(self) -> Option<&'static str> {
+        match self {
+            Self::At => None,
+            Self::Cost => Some("requests_cost"),
+            Self::Ttft => Some("requests_ttft"),
+            Self::Total => Some("requests_total"),
+            Self::Attempts => Some("requests_attempts"),
+        }
+    }
+
     pub(super) const fn column(self) -> &'static str {
         match self {
             Self::At => "r.at",

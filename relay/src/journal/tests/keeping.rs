@@ -1,6 +1,7 @@
 //! What is kept for the next life, and journals of the version before it.
 
 use super::*;
+use crate::journal::schema::VERSION;
 use crate::journal::{HealthRecord, HoldRecord, Kept, OverrideEnd, OverrideRecord, ReadError};
 
 /// The first version's tables, as a relay of then made them.
@@ -127,9 +128,9 @@ fn a_journal_of_the_first_version_is_brought_up_to_date_with_what_is_in_it() {
     let reader = Journal::off().reader();
     assert!(matches!(reader.kept(), Err(ReadError::NoFile(_))));
     let reader = crate::journal::Reader::at(bed.path.clone());
-    assert!(matches!(reader.kept(), Err(ReadError::Older { found: 1, known: 2 })));
+    assert!(matches!(reader.kept(), Err(ReadError::Older { found: 1, known: VERSION })));
     let journal = bed.ready();
-    assert_eq!(bed.number("SELECT user_version FROM pragma_user_version"), 2);
+    assert_eq!(bed.number("SELECT user_version FROM pragma_user_version"), VERSION);
     let seen = journal.reader().request(id(1)).unwrap().unwrap();
     assert_eq!((seen.request.outcome, seen.attempts.len()), (Some(RequestOutcome::Ok), 1));
     for table in ["transitions", "actions", "orders", "overrides"] {
