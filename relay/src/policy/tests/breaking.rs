@@ -1,5 +1,6 @@
 //! Opening, cooling down, probing, closing, and what must not do any of it.
 
+use super::house::*;
 use super::scenario::*;
 use crate::policy::breaker::State;
 use crate::policy::{
@@ -9,102 +10,6 @@ use crate::policy::{
 use shared::{AttemptKind as K, AttemptOutcome as O, Cause, PassedOver, TokenVerdict};
 use std::sync::Arc;
 use std::time::Duration;
-
-const FIRST: RungIndex = RungIndex(0);
-const SECOND: RungIndex = RungIndex(1);
-
-/// Many walks on one board.
-struct House {
-    board: Board,
-    ladder: Arc<LadderSpec>,
-    now: crate::policy::Time,
-    seed: u64,
-}
-
-impl House {
-    fn new(count: usize) -> Self {
-        Self::of(LadderSpec { retries: Some(0), ..ladder(count) }, rungs(count))
-    }
-
-    fn of(ladder: LadderSpec, rungs: Vec<RungSpec>) -> Self {
-        let ladder = Arc::new(ladder);
-        let board = Board::new(rungs, vec![Arc::clone(&ladder)], fastrand::Rng::with_seed(5));
-        Self { board, ladder, now: crate::policy::Time::from_millis(1_000_000), seed: 0 }
-    }
-
-    /// A walk that has dialled its first rung.
-    fn walk(&mut self) -> (Walk, Vec<Action>) {
-        self.seed += 1;
-        let rng = fastrand::Rng::with_seed(self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let mut walk =
-            Walk::new(self.now, LadderIndex(0), Arc::clone(&self.ladder), streaming(), rng);
-        let actions = self.give(&mut walk, Input::Start);
-        (walk, actions)
-    }
-
-    fn give(&mut self, walk: &mut Walk, input: Input) -> Vec<Action> {
-        let mut actions = Vec::new();
-        walk.handle(self.now, input, &mut self.board, &mut actions);
-        actions
-    }
-
-    fn after(&mut self, span: Duration) -> &mut Self {
-        self.now = self.now.plus(span);
-        self
-    }
-
-    /// A request whose first attempt ends so, and whose second one, if any, answers.
-    fn request(&mut self, ending: &Ending) -> Vec<(u32, usize, K)> {
-        let (mut walk, actions) = self.walk();
-        let mut seen = dials(&actions);
-        seen.extend(dials(&self.give(&mut walk, Input::Ended(A, ending.clone()))));
-        if !walk.is_over() {
-            self.give(&mut walk, Input::Token { attempt: B, refusal: false });
-            self.give(&mut walk, Input::Ended(B, Ending::Proper(WHOLE)));
-        }
-        seen
-    }
-
-    /// A request that its first rung answers after `span`.
-    fn good(&mut self, span: Duration) -> Vec<(u32, usize, K)> {
-        let (mut walk, actions) = self.walk();
-        self.after(span);
-        self.give(&mut walk, Input::Token { attempt: A, refusal: false });
-        self.give(&mut walk, Input::Ended(A, Ending::Proper(WHOLE)));
-        dials(&actions)
-    }
-
-    /// Enough good requests for a reference of about `span`.
-    fn learn(&mut self, span: Duration) {
-        for _ in 0..60 {
-            self.good(span);
-            self.after(Duration::from_secs(1));
-        }
-    }
-
-    fn state(&self, rung: RungIndex) -> State {
-        self.board.breaker(rung).unwrap().state()
-    }
-
-    fn whys(&mut self) -> Vec<Why> {
-        self.board.take_transitions().into_iter().map(|transition| transition.why).collect()
-    }
-
-    /// Opens the first rung's breaker; returns when it cools down.
-    fn open(&mut self) -> crate::policy::Time {
-        for _ in 0..5 {
-            self.request(&by_status(500));
-        }
-        match self.state(FIRST) {
-            State::Open { until } => until,
-            other => panic!("not open: {other:?}"),
-        }
-    }
-}
-
-fn secs(secs: u64) -> Duration {
-    Duration::from_secs(secs)
-}
 
 #[test]
 fn five_bad_in_a_row_open_and_a_good_one_between_does_not() {
