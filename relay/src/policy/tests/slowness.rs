@@ -216,7 +216,7 @@ fn whoever_is_past_the_mark_on_a_rung_that_opened_leaves_it_for_one_at_full_weig
         }
         if matches!(around, Around::AnswersLate) {
             let ticket = crate::policy::breaker::Ticket::default();
-            for _ in 0..3 {
+            for _ in 0..4 {
                 house.board.token(FIRST, house.now, house.now, ticket, (true, 0));
             }
         }
