@@ -26,10 +26,19 @@ pub(super) const TTFT: [f64; 19] = [
 pub const TRANSITIONS: &[(&str, &[&str])] = &[
     (
         "open",
-        &["bad_run", "broken_run", "bad_share", "slow_p95", "never_a_token", "auth", "probe_bad"],
+        &[
+            "bad_run",
+            "broken_run",
+            "bad_share",
+            "slow_p95",
+            "never_a_token",
+            "auth",
+            "probe_bad",
+            "expired",
+        ],
     ),
-    ("half_open", &["cooled_down", "last_resort_good", "operator"]),
-    ("closed", &["probes_good", "operator", "spared", "rebased"]),
+    ("half_open", &["cooled_down", "last_resort_good", "operator", "expired"]),
+    ("closed", &["probes_good", "operator", "spared", "rebased", "expired"]),
 ];
 
 /// What made a retry or a failover necessary.

@@ -20,11 +20,13 @@ pub(crate) struct End {
     pub(crate) retry_after: Option<Duration>,
     /// The clock that ran out.
     pub(crate) clock: Option<Duration>,
+    /// A refusal whose reason no matcher knows.
+    pub(crate) unmatched: bool,
 }
 
 impl From<AttemptOutcome> for End {
     fn from(outcome: AttemptOutcome) -> Self {
-        Self { outcome, cause: None, retry_after: None, clock: None }
+        Self { outcome, cause: None, retry_after: None, clock: None, unmatched: false }
     }
 }
 

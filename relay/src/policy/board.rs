@@ -33,6 +33,8 @@ pub struct Board {
     changed: Vec<RungIndex>,
     /// When the first override ends by itself.
     next_expiry: Option<Time>,
+    /// Requests so far, on all ladders.
+    walks: u64,
     rng: fastrand::Rng,
 }
 
@@ -76,6 +78,10 @@ pub struct Report {
     pub retry_after: Option<Duration>,
     /// The prompt's size in tokens.
     pub prompt_tokens: u64,
+    /// Whether it was refused for a reason that no matcher knows.
+    pub unmatched: bool,
+    /// The number of its walk.
+    pub walk: u64,
 }
 
 const fn word(state: State) -> &'static str {
@@ -100,6 +106,7 @@ impl Board {
             transitions: Vec::new(),
             changed: Vec::new(),
             next_expiry: None,
+            walks: 0,
             rng,
         }
     }
@@ -221,11 +228,13 @@ impl Board {
         *candidates = starving.into_iter().chain(front).chain(moved).chain(demoted).collect();
     }
 
-    /// A request came to `ladder`.
-    pub(crate) fn request(&mut self, ladder: LadderIndex) {
+    /// A request came to `ladder`; returns its number.
+    pub(crate) fn request(&mut self, ladder: LadderIndex) -> u64 {
         if let Some((_, budget)) = self.ladders.get_mut(ladder.0) {
             budget.request();
         }
+        self.walks = self.walks.wrapping_add(1);
+        self.walks
     }
 
     pub(crate) fn budget(&mut self, ladder: LadderIndex) -> Option<&mut Budget> {
@@ -254,6 +263,7 @@ impl Board {
             let from = health.breaker.state();
             if let Some(why) = health.breaker.cool(now) {
                 self.note(rung, now, from, why);
+                self.rebase(rung, now);
             }
         }
         self.rungs.get_mut(rung.0).map(|health| health.breaker.dial(now)).unwrap_or_default()
@@ -298,7 +308,7 @@ impl Board {
         let after_mark = slow || health.mark().is_some_and(|mark| net > mark);
         health.hold.token(dialled);
         health.token(now, net, ticket, after_mark);
-        health.suspect = false;
+        health.suspect = None;
         if frozen(health.forced) {
             return;
         }
@@ -310,16 +320,21 @@ impl Board {
             health.count_for_shedding(now, true);
             health.breaker.good(now, ticket)
         };
-        let is_open = matches!(health.breaker.state(), State::Open { .. });
-        let before_rebase = health.breaker.state();
-        let rebased = !is_open && health.rebase(now);
         if let Some(why) = change {
             self.note(rung, now, from, why);
         }
-        if rebased {
-            self.note(rung, now, before_rebase, Why::Rebased);
-        }
+        self.rebase(rung, now);
         self.check_p95(rung, now);
+    }
+
+    /// Slower is not sick. Never while it is open: a rung all of whose probes come after
+    /// the mark reopens with each of them, and is heard once its cool-down is over.
+    fn rebase(&mut self, rung: RungIndex, now: Time) {
+        let Some(health) = self.rungs.get_mut(rung.0) else { return };
+        let from = health.breaker.state();
+        if !matches!(from, State::Open { .. }) && health.rebase(now) {
+            self.note(rung, now, from, Why::Rebased);
+        }
     }
 
     /// The mark passed while an attempt on `rung` was silent.
@@ -368,7 +383,7 @@ impl Board {
         if had_token {
             self.stream(rung, now, ticket, verdict, (slow, quiet));
         }
-        if outcome == AttemptOutcome::Auth {
+        if outcome == AttemptOutcome::Auth && self.is_believed(rung, report) {
             self.hard_down(rung, now);
         }
         if let Some(health) = self.rungs.get_mut(rung.0) {
@@ -437,12 +452,24 @@ impl Board {
         }
     }
 
+    /// Whether a refusal speaks of our account. One that no matcher knows may be about
+    /// the request alone: it takes another request's, with no token between.
+    fn is_believed(&mut self, rung: RungIndex, report: &Report) -> bool {
+        let Some(health) = self.rungs.get_mut(rung.0) else { return false };
+        if !report.unmatched {
+            return true;
+        }
+        let first = *health.suspect.get_or_insert(report.walk);
+        first != report.walk
+    }
+
     fn hard_down(&mut self, rung: RungIndex, now: Time) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         if frozen(health.forced) || matches!(health.breaker.state(), State::Open { .. }) {
             return;
         }
         let from = health.breaker.state();
+        health.suspect = None;
         health.breaker.open(now, Why::Auth, Some(HARD_DOWN), &mut self.rng);
         self.note(rung, now, from, Why::Auth);
     }

@@ -5,7 +5,7 @@
 //!            half of ≥ 10 calls in 30 s, slow p95, auth
 //!   closed ───────────────────────────────────────────────▶ open
 //!     ▲  weight 0.1, ×2 per 5 good in a row                  │ cool-down 5 s ± 30 %,
-//!     │                                                      │ ×2 per failed half-open, ≤ 20 s
+//!     │                                                      │ ×2 per failed half-open, ≤ 10 s
 //!     │              2 good probes                           ▼
 //!     └────────────────────────────────────────────────── half-open
 //!                        first bad probe: open again         one probe at a time
@@ -342,7 +342,8 @@ impl Breaker {
             return None;
         }
         self.broken_run = self.broken_run.saturating_add(1);
-        self.wants_to_open()
+        // Only the run: nothing has happened that the window could count.
+        self.run_of_broken()
     }
 
     /// A stream broke. `counted`: its token's verdict was bad, so the call is bad already;
@@ -468,12 +469,17 @@ impl Breaker {
         if self.bad_run >= self.spec.open_consecutive {
             return Some(Why::BadRun);
         }
-        if self.broken_run >= self.spec.open_consecutive {
-            return Some(Why::BrokenRun);
+        if let Some(why) = self.run_of_broken() {
+            return Some(why);
         }
         let (calls, bad) = self.window();
         let share = f64::from(bad) >= self.spec.open_rate * f64::from(calls);
         (calls >= self.spec.min_samples && share).then_some(Why::BadShare)
+    }
+
+    fn run_of_broken(&self) -> Option<Why> {
+        let wants = self.spec.enabled && self.broken_run >= self.spec.open_consecutive;
+        wants.then_some(Why::BrokenRun)
     }
 
     /// Calls and bad ones in the window that led to the last transition.

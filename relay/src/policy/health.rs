@@ -91,8 +91,8 @@ pub(crate) struct Health {
     pub(crate) forced: Override,
     /// When the override ends by itself; `None`: never, or there is none.
     pub(crate) forced_until: Option<Time>,
-    /// When an unmatched 403 was last seen with no good since.
-    pub(crate) suspect: bool,
+    /// The walk that was told 403 for no known reason, with no token since.
+    pub(crate) suspect: Option<u64>,
     shed: Shed,
     short: Rolling,
     long: Rolling,
@@ -148,7 +148,7 @@ impl Health {
             holds_asked: 0,
             forced: Override::Auto,
             forced_until: None,
-            suspect: false,
+            suspect: None,
             shed: Shed::default(),
             short: Rolling::new(6, Duration::from_secs(20)),
             long: Rolling::new(6, Duration::from_secs(300)),

@@ -5,13 +5,14 @@
 //! until its first token, its end or its hard clock, while its request goes on
 //! without it.
 
+use crate::policy::attempt::End;
 use crate::policy::board::{Board, Report};
 use crate::policy::breaker::Ticket;
 use crate::policy::input::Ending;
 use crate::policy::ladder::RungIndex;
 use crate::policy::outcome::judge;
 use crate::policy::time::Time;
-use crate::policy::walk::verdicts;
+use crate::policy::walk::{is_unmatched, retry_after, verdicts};
 use shared::{AttemptOutcome, TokenVerdict};
 
 /// One losing probe.
@@ -21,6 +22,8 @@ pub struct Probe {
     pub(crate) ticket: Ticket,
     pub(crate) dialled: Time,
     pub(crate) prompt_tokens: u64,
+    /// The number of the walk that it was an attempt of.
+    pub(crate) walk: u64,
     /// When it is slow, if it has not been called so.
     pub(crate) mark: Option<Time>,
     pub(crate) slow: bool,
@@ -51,12 +54,15 @@ impl Probe {
         }
         let what = (self.slow, self.prompt_tokens);
         board.token(self.rung, now, self.dialled, self.ticket, what);
-        self.end(now, AttemptOutcome::Cancelled, true, board);
+        self.end(now, AttemptOutcome::Cancelled.into(), true, board);
     }
 
     /// Its call is over without a token: it is done.
     pub fn ended(&mut self, now: Time, ending: &Ending, board: &mut Board) {
-        self.end(now, judge(ending, false), false, board);
+        // What it says is heard as if its client still waited.
+        let (retry_after, unmatched) = (retry_after(ending), is_unmatched(ending));
+        let end = End { retry_after, unmatched, ..judge(ending, false).into() };
+        self.end(now, end, false, board);
     }
 
     /// A deadline may have passed; returns whether it is done and must be cut.
@@ -67,7 +73,7 @@ impl Probe {
         if self.hard > now {
             return false;
         }
-        self.end(now, AttemptOutcome::TtftTimeout, false, board);
+        self.end(now, AttemptOutcome::TtftTimeout.into(), false, board);
         true
     }
 
@@ -79,7 +85,8 @@ impl Probe {
         }
     }
 
-    fn end(&mut self, now: Time, outcome: AttemptOutcome, had_token: bool, board: &mut Board) {
+    fn end(&mut self, now: Time, end: End, had_token: bool, board: &mut Board) {
+        let End { outcome, retry_after, unmatched, .. } = end;
         let report = Report {
             ticket: self.ticket,
             outcome,
@@ -88,8 +95,10 @@ impl Probe {
             slow: self.slow,
             quiet: false,
             dialled: self.dialled,
-            retry_after: None,
+            retry_after,
             prompt_tokens: self.prompt_tokens,
+            unmatched,
+            walk: self.walk,
         };
         if !self.slow {
             self.verdict = verdicts(&report).0;

@@ -1,17 +1,22 @@
 //! Tests of the core: rows that read like the design, and laws over random
 //! orders of events.
 
+mod accounts;
 mod breaking;
 mod clocks;
 mod exhausted;
 mod forcing;
 mod hedging;
 mod hold;
+mod house;
 mod laws;
 mod onward;
 mod planning;
 mod remembering;
 mod repeats;
+mod returning;
 mod scenario;
+mod slowness;
+mod streams;
 mod verdicts;
 mod waiting;

@@ -60,6 +60,8 @@ pub struct Walk {
     plan: Plan,
     /// The ladder's place on the board, for its budgets.
     at: LadderIndex,
+    /// Its number on the board, which tells its reports from another request's.
+    number: u64,
     /// Hedges started, replacements apart.
     hedges: u32,
     /// A hedge was refused, or had nobody to go to: it is not asked for again.
@@ -94,6 +96,7 @@ impl Walk {
     ) -> Self {
         Self {
             at,
+            number: 0,
             hedges: 0,
             hedge_refused: false,
             replaced: false,
@@ -175,7 +178,7 @@ impl Walk {
     }
 
     fn start(&mut self, now: Time, board: &mut Board, out: &mut Vec<Action>) {
-        board.request(self.at);
+        self.number = board.request(self.at);
         self.plan = plan(&self.ladder, &self.need, board, now);
         let candidates = &mut self.plan.candidates;
         board.order(&self.ladder, candidates, now, &mut self.rng);
@@ -192,17 +195,20 @@ impl Walk {
         }
     }
 
-    /// Goes past rung one on purpose, now and then, so that the others are known to work.
+    /// Goes past rung one on purpose, now and then, so that the others are known to work:
+    /// to the first of them that is closed at full weight. Rung one is then the last choice.
     fn drill(&mut self, board: &Board) -> AttemptKind {
-        let candidates = &mut self.plan.candidates;
-        let drilled = self.ladder.drill > 0.0
-            && self.rng.f64() < self.ladder.drill
-            && candidates.iter().skip(1).any(|&rung| board.is_full(rung));
-        if drilled {
-            candidates.rotate_left(1);
-            return AttemptKind::Drill;
+        if self.ladder.drill <= 0.0 || self.rng.f64() >= self.ladder.drill {
+            return AttemptKind::First;
         }
-        AttemptKind::First
+        let candidates = &mut self.plan.candidates;
+        let others = candidates.iter().enumerate().skip(1);
+        let full = others.filter(|(_, rung)| board.is_full(**rung)).map(|(at, _)| at).next();
+        let Some(at) = full else { return AttemptKind::First };
+        let drilled = candidates.remove(at);
+        candidates.rotate_left(1);
+        candidates.insert(0, drilled);
+        AttemptKind::Drill
     }
 
     /// Nobody is usable and nobody was called: the one soonest to reopen is, once.
@@ -292,7 +298,8 @@ impl Walk {
             (Some((_, answer)), Ending::Broken(_)) => judge_answer(answer),
             _ => judge(ending, attempt.first_token.is_some()),
         };
-        let end = End { retry_after: retry_after(ending), ..outcome.into() };
+        let (retry_after, unmatched) = (retry_after(ending), is_unmatched(ending));
+        let end = End { retry_after, unmatched, ..outcome.into() };
         self.close(now, id, end, board, out);
         self.after(now, id, outcome, Some(ending), board, out);
     }
@@ -346,9 +353,9 @@ impl Walk {
         board: &mut Board,
         out: &mut Vec<Action>,
     ) {
-        let prompt_tokens = self.need.prompt_tokens;
+        let (prompt_tokens, walk) = (self.need.prompt_tokens, self.number);
         let Some(attempt) = self.live(id) else { return };
-        let End { outcome, cause, retry_after, clock } = end;
+        let End { outcome, cause, retry_after, clock, unmatched } = end;
         attempt.outcome = Some(outcome);
         let report = Report {
             ticket: attempt.ticket,
@@ -360,6 +367,8 @@ impl Walk {
             dialled: attempt.dialled,
             retry_after,
             prompt_tokens,
+            unmatched,
+            walk,
         };
         let (verdict, stream_verdict) = verdicts(&report);
         board.ended(attempt.rung, now, &report);
@@ -375,7 +384,7 @@ impl Walk {
 
     /// A silent probe that lost its race runs on unseen: the breaker must learn from it.
     fn detach(&mut self, id: AttemptId, board: &Board, out: &mut Vec<Action>) {
-        let prompt_tokens = self.need.prompt_tokens;
+        let (prompt_tokens, walk) = (self.need.prompt_tokens, self.number);
         let own = self.ladder.ttft;
         let Some(attempt) = self.live(id) else { return };
         attempt.outcome = Some(AttemptOutcome::Cancelled);
@@ -386,6 +395,7 @@ impl Walk {
             ticket: attempt.ticket,
             dialled: attempt.dialled,
             prompt_tokens,
+            walk,
             mark: mark.map(|mark| attempt.dialled.plus(mark)),
             slow: attempt.slow,
             hard: attempt.dialled.plus(hard.unwrap_or(DEFAULT_TTFT)),
@@ -522,11 +532,17 @@ pub(super) fn verdicts(report: &Report) -> (Option<TokenVerdict>, Option<StreamV
     (token, stream)
 }
 
-const fn retry_after(ending: &Ending) -> Option<std::time::Duration> {
+/// The wait that the provider asked for.
+pub(super) const fn retry_after(ending: &Ending) -> Option<std::time::Duration> {
     match ending {
         Ending::Status { retry_after, .. } | Ending::ErrorEvent { retry_after, .. } => *retry_after,
         Ending::Proper(_) | Ending::Broken(_) | Ending::NoHead(_) => None,
     }
+}
+
+/// A 403 that no matcher knows: it may speak of this request and not of our account.
+pub(super) const fn is_unmatched(ending: &Ending) -> bool {
+    matches!(ending, Ending::Status { status: 403, signature: None, .. })
 }
 
 fn with_cause(failure: Failure, cause: Cause) -> Failure {

@@ -125,6 +125,23 @@ fn a_race_starts_at_once_and_replaces_who_fails() {
 }
 
 #[test]
+fn whichever_runner_fails_is_replaced_and_what_is_final_is_not() {
+    let racing = || {
+        let spec = LadderSpec { race: 2, ..hedging(4) };
+        let mut stage = Stage::set(spec, rungs(4), streaming());
+        stage.give(Input::Start);
+        stage
+    };
+    let mut stage = racing();
+    assert_eq!(dials(&stage.status(A, 500)), [(3, 2, K::Hedge)]);
+    assert_eq!(dials(&stage.status(B, 503)), [(4, 3, K::Hedge)], "each of them");
+    assert!(is_committed(&stage.token(C)));
+    let mut stage = racing();
+    assert_eq!(dials(&stage.status(A, 400)), [], "no other rung would say otherwise");
+    assert!(is_committed(&stage.token(B)));
+}
+
+#[test]
 fn a_later_failover_needs_the_budget_or_a_rung_that_is_well() {
     // The board's first ladder has its retry budget spent.
     let spec = LadderSpec { max_attempts: Some(9), ..hedging(4) };
@@ -159,4 +176,26 @@ fn a_drill_goes_past_rung_one() {
     let alone = LadderSpec { drill: 1.0, ..hedging(1) };
     let mut stage = Stage::set(alone, rungs(1), streaming());
     assert_eq!(dials(&stage.give(Input::Start)), [(1, 0, K::First)]);
+}
+
+#[test]
+fn a_drill_goes_to_a_rung_at_full_weight() {
+    // Which of the others are half-open, where the drill goes, and what follows it.
+    for (half_open, goes, kind, then) in [
+        (vec![], 1, K::Drill, 2),
+        (vec![1], 2, K::Drill, 1),
+        (vec![2], 1, K::Drill, 2),
+        (vec![1, 2], 0, K::First, 1),
+    ] {
+        let spec = LadderSpec { drill: 1.0, ..hedging(3) };
+        let mut stage = Stage::set(spec, rungs(3), streaming());
+        for &rung in &half_open {
+            let rung = crate::policy::RungIndex(rung);
+            stage.board.force(rung, stage.now, crate::policy::Override::ForcedOpen);
+            stage.board.force(rung, stage.now, crate::policy::Override::Auto);
+        }
+        assert_eq!(dials(&stage.give(Input::Start)), [(1, goes, kind)], "{half_open:?}");
+        let next = dials(&stage.status(A, 500));
+        assert_eq!(next, [(2, then, K::Failover)], "{half_open:?}: rung one is the last choice");
+    }
 }

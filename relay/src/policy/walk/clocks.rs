@@ -152,6 +152,8 @@ impl Walk {
             || board.is_merely_slow(rung, now);
         let next = self.next_candidate(now, board).filter(|&next| !stays && board.is_full(next));
         if let Some(next) = next {
+            // It stands for the failover that is free after an explicit failure.
+            self.failovers = self.failovers.saturating_add(1);
             let clock = board.mark(rung, self.need.prompt_tokens);
             self.replace_silent(now, id, (clock, next), board, out);
         }

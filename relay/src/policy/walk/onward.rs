@@ -73,7 +73,9 @@ impl Walk {
         // Another attempt in flight, or about to be, carries on; a failed hedge has a successor.
         if self.in_flight().next().is_some() || self.pause.is_some() {
             let kind = self.attempt(id).map(|attempt| attempt.kind);
-            if let (Some(kind), Some(_explicit)) = (kind, ending) {
+            // What no other rung would say otherwise wants no successor.
+            let is_final = row(outcome).next == Next::Never;
+            if let (Some(kind), Some(_explicit), false) = (kind, ending, is_final) {
                 self.replace(now, kind, board, out);
             }
             return;
