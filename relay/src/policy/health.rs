@@ -36,6 +36,8 @@ const RISE: f64 = 1.10;
 /// left when the hedge budget is spent, so it must not be far beyond the mark.
 const SOFT: f64 = 1.8;
 const SOFT_LEAST: Duration = Duration::from_secs(3);
+/// The end of the histograms' smallest bucket.
+const AT_ONCE: Duration = Duration::from_millis(10);
 /// Estimates are computed anew this often.
 const REFRESH: Duration = Duration::from_secs(1);
 
@@ -292,8 +294,11 @@ impl Health {
         self.estimates.reference.map(|reference| reference.mul_f64(SOFT).max(SOFT_LEAST))
     }
 
-    pub(crate) const fn median(&self) -> Option<Duration> {
-        self.estimates.median
+    /// The median of its recent times to first token; zero if it lies in the smallest
+    /// bucket, which says nothing but "at once".
+    pub(crate) fn median(&self) -> Option<Duration> {
+        let median = self.estimates.median?;
+        Some(if median <= AT_ONCE { Duration::ZERO } else { median })
     }
 
     /// The `auto` hedge delay against a rival with this median, net of the prompt's size.
