@@ -7,6 +7,7 @@
 //! that a console asks is put again and again. It prints what each took, and how the writer fared
 //! meanwhile. Nothing is asserted: the figures are those of this machine and its disk.
 
+use ::tests::clock;
 use relay::journal::{
     AttemptEnd, AttemptStart, Journal, JournalOptions, Reader, RequestEnd, RequestFilter,
     RequestStart, Sort,
@@ -19,7 +20,7 @@ use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 type Res<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -27,7 +28,7 @@ type Res<T> = Result<T, Box<dyn Error + Send + Sync>>;
 const REQUESTS: u64 = 4_000_000;
 const SPAN_MS: u64 = 30 * 24 * 3_600_000;
 /// Requests a second that are written meanwhile.
-const RATE: u32 = 400;
+const RATE: u64 = 400;
 const TIMES: usize = 20;
 const MINUTE: i64 = 60_000;
 
@@ -50,7 +51,7 @@ fn main() -> Res<()> {
         let journal = Journal::open(options.clone());
         journal.wait_for_file(Duration::from_secs(10));
         let _closed = journal.close(Duration::from_secs(10));
-        let began = Instant::now();
+        let began = clock::now();
         fill(&path, requests)?;
         say(&format!("{requests} requests filled in, {:.0} s", began.elapsed().as_secs_f64()));
     }
@@ -106,7 +107,7 @@ fn ask(reader: &Reader) -> Res<()> {
         let mut took = Vec::new();
         let mut rows = 0;
         for _ in 0..TIMES {
-            let began = Instant::now();
+            let began = clock::now();
             match reader.requests(&filter) {
                 Ok(page) => rows = page.items.len(),
                 Err(error) => say(&format!("{name}: {error}")),
@@ -128,10 +129,10 @@ fn sorted(sort: Sort, since: Option<UnixMillis>) -> RequestFilter {
 
 /// Adds requests at an even pace until it is told to stop.
 fn write(journal: &Journal, stop: &AtomicBool) -> u64 {
-    let began = Instant::now();
+    let began = clock::now();
     let mut written = 0_u64;
     while !stop.load(Ordering::Relaxed) {
-        let due = (began.elapsed().as_secs_f64() * f64::from(RATE)) as u64;
+        let due = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX) * RATE / 1_000;
         while written < due {
             let _not_waited_for = journal.end(request(now(), written));
             written += 1;
@@ -208,17 +209,17 @@ impl Made {
         // Spreads neighbours without a generator's state.
         let luck = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
         Self {
-            ladder: if luck % 5_000 == 0 {
+            ladder: if luck.is_multiple_of(5_000) {
                 "rare"
-            } else if luck % 3 == 0 {
+            } else if luck.is_multiple_of(3) {
                 "code"
             } else {
                 "chat"
             },
-            attempts: if luck % 4 == 0 { 2 } else { 1 },
-            failed: luck % 400 == 0,
-            rare: luck % 20_000 == 0,
-            ttft_ms: 200 + luck % 1_000 + if luck % 500 == 0 { luck % 60_000 } else { 0 },
+            attempts: if luck.is_multiple_of(4) { 2 } else { 1 },
+            failed: luck.is_multiple_of(400),
+            rare: luck.is_multiple_of(20_000),
+            ttft_ms: 200 + luck % 1_000 + if luck.is_multiple_of(500) { luck % 60_000 } else { 0 },
             cost: i64::try_from(luck % 9_000_000).unwrap_or(0),
         }
     }
@@ -305,8 +306,7 @@ fn id(at: UnixMillis, number: u64) -> RequestId {
 }
 
 fn now() -> UnixMillis {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    UnixMillis(i64::try_from(clock::unix().as_millis()).unwrap_or(i64::MAX))
 }
 
 fn say(line: &str) {

@@ -3,12 +3,8 @@
 use super::house::*;
 use super::scenario::*;
 use crate::policy::breaker::State;
-use crate::policy::{
-    Action, Board, Ending, Input, LadderIndex, LadderSpec, Need, Override, RungIndex, RungSpec,
-    Walk, Why,
-};
+use crate::policy::{Action, Ending, Input, LadderSpec, Need, Override, RungSpec, Why};
 use shared::{AttemptKind as K, AttemptOutcome as O, Cause, PassedOver, TokenVerdict};
-use std::sync::Arc;
 use std::time::Duration;
 
 #[test]
