@@ -46,7 +46,7 @@ pub use ladders::{Clocks, Ladder};
 pub use load::{journal_path, load};
 pub use problem::{Problem, Refused, Severity};
 pub use providers::{Dialect, MatchField, Matcher, Provider};
-pub use rescue::{Breaker, Hedge, HedgeDelay};
+pub use rescue::{Breaker, Hedge, HedgeDelay, RetryBudget};
 pub use rungs::{OnEmpty, OnRefusal, Rung};
 pub use secret::Secret;
 pub use server::Server;

@@ -56,7 +56,7 @@ pub use health::Override;
 pub use input::{Answer, Break, Ending, Input, NoHead};
 pub use ladder::{
     Capabilities, HedgeDelay, HedgeSpec, LadderIndex, LadderSpec, Need, OnEmpty, OnRefusal,
-    RungIndex, RungSpec,
+    RetrySpec, RungIndex, RungSpec,
 };
 pub use probe::Probe;
 pub use remembered::{Reference, Remembered, RememberedBreaker, RememberedHold, RememberedState};

@@ -9,7 +9,7 @@ use crate::journal::{OverrideEnd, TransitionRecord};
 use crate::metrics::Metrics;
 use crate::policy::{
     Board, BreakerSpec, Capabilities, HedgeDelay, HedgeSpec, LadderIndex, LadderSpec, OnEmpty,
-    OnRefusal, RungIndex, RungSpec, Time, Transition, Why,
+    OnRefusal, RetrySpec, RungIndex, RungSpec, Time, Transition, Why,
 };
 use crate::provider::{CannotBuild, Provider};
 use shared::Price;
@@ -384,6 +384,7 @@ fn ladder_spec(ladder: &config::Ladder, early_headers: std::time::Duration) -> L
         side_effects_none: ladder.side_effects_none,
         early_headers,
         hedge: hedge_spec(&ladder.hedge),
+        retry: RetrySpec { share: ladder.retry_budget.budget, burst: ladder.retry_budget.burst },
         max_in_flight: ladder.max_in_flight,
         max_hedges: ladder.max_hedges,
         race: ladder.race,

@@ -97,7 +97,7 @@ impl Board {
     #[must_use]
     pub fn new(rungs: Vec<RungSpec>, ladders: Vec<Arc<LadderSpec>>, rng: fastrand::Rng) -> Self {
         let budget = |ladder: Arc<LadderSpec>| {
-            let budget = Budget::new(ladder.hedge.share, ladder.hedge.burst);
+            let budget = Budget::new(&ladder.hedge, &ladder.retry);
             (ladder, budget)
         };
         Self {

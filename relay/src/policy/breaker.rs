@@ -179,6 +179,9 @@ pub enum State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ticket {
     pub(crate) generation: u32,
+    /// Which probe it is: one that has said its first word leaves the slot to the next,
+    /// and must not give that one's back at its end.
+    slot: u32,
     /// Whether it holds the half-open slot.
     pub probe: bool,
     /// Whether the rung was closed at full weight: only then does it feed the reference.
@@ -191,6 +194,8 @@ pub struct Breaker {
     spec: BreakerSpec,
     state: State,
     generation: u32,
+    /// The probe that was given the slot last.
+    slot: u32,
     weight: f64,
     good_row: u32,
     bad_run: u32,
@@ -221,6 +226,7 @@ impl Breaker {
             spec,
             state: State::Closed,
             generation: 0,
+            slot: 0,
             weight: 1.0,
             good_row: 0,
             bad_run: 0,
@@ -250,6 +256,12 @@ impl Breaker {
         self.weight
     }
 
+    /// How often it has changed: reports from before a change are ignored.
+    #[must_use]
+    pub const fn generation(&self) -> u32 {
+        self.generation
+    }
+
     /// Closed, and first choice always.
     #[must_use]
     pub fn is_full(&self) -> bool {
@@ -262,12 +274,13 @@ impl Breaker {
         let probe = match &mut self.state {
             State::HalfOpen { taken, .. } if !*taken => {
                 *taken = true;
+                self.slot = self.slot.wrapping_add(1);
                 self.last_probe = now;
                 true
             }
             _ => false,
         };
-        Ticket { generation: self.generation, probe, full }
+        Ticket { generation: self.generation, slot: self.slot, probe, full }
     }
 
     /// Turns an open breaker whose cool-down is over half-open.
@@ -384,6 +397,7 @@ impl Breaker {
         if let State::HalfOpen { taken, .. } = &mut self.state
             && ticket.probe
             && ticket.generation == self.generation
+            && ticket.slot == self.slot
         {
             *taken = false;
         }

@@ -4,6 +4,7 @@
 mod accounts;
 mod breaking;
 mod clocks;
+mod crowd;
 mod exhausted;
 mod forcing;
 mod hedging;

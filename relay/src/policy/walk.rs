@@ -47,6 +47,8 @@ struct Pause {
     until: Time,
     rung: RungIndex,
     kind: AttemptKind,
+    /// Whether a token was taken for it: a hold that is lengthened takes no second one.
+    paid: bool,
 }
 
 /// One request's progress on its ladder.
@@ -74,7 +76,7 @@ pub struct Walk {
     failovers: u32,
     /// A 429 has had its failover free of budget.
     limited_once: bool,
-    attempts: Vec<Attempt>,
+    pub(super) attempts: Vec<Attempt>,
     pause: Option<Pause>,
     /// When waiting for holds has taken long enough; set by the first wait.
     patience_ends: Option<Time>,
@@ -190,7 +192,7 @@ impl Walk {
             }
             None => match self.last_resort(board) {
                 Some(rung) => self.dial(now, rung, AttemptKind::LastResort, false, board, out),
-                None => self.wait_or_give_up(now, board, out),
+                None => self.wait_or_give_up(now, false, board, out),
             },
         }
     }

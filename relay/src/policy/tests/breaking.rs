@@ -171,6 +171,21 @@ fn one_probe_at_a_time_and_its_slot_always_comes_back() {
 }
 
 #[test]
+fn a_probe_that_has_spoken_does_not_give_back_the_next_ones_slot() {
+    let mut house = House::new(2);
+    house.now = house.open();
+    let (mut first, _) = house.walk();
+    house.give(&mut first, Input::Token { attempt: A, refusal: false });
+    assert_eq!(house.state(FIRST), State::HalfOpen { taken: false, good: 1 });
+    let (_second, actions) = house.walk();
+    assert!(matches!(actions.first(), Some(Action::Dial { probe: true, .. })), "{actions:?}");
+    // The first one's stream comes to its end while the second one is silent.
+    house.give(&mut first, Input::Ended(A, Ending::Proper(WHOLE)));
+    assert_eq!(house.state(FIRST), State::HalfOpen { taken: true, good: 1 });
+    assert_eq!(dials(&house.walk().1), [(1, 1, K::First)], "one at a time");
+}
+
+#[test]
 fn a_late_report_from_before_a_transition_is_ignored() {
     let mut house = House::new(2);
     let (mut early, _) = house.walk();

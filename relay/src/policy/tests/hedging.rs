@@ -1,7 +1,7 @@
 //! Hedges, races, soft clocks and the budgets that bound them.
 
 use super::scenario::*;
-use crate::policy::{Action, HedgeDelay, HedgeSpec, Input, LadderSpec, Need, RungSpec};
+use crate::policy::{Action, HedgeDelay, HedgeSpec, Input, LadderSpec, Need, RetrySpec, RungSpec};
 use shared::{AttemptKind as K, AttemptOutcome as O, Cause};
 use std::time::Duration;
 
@@ -166,6 +166,42 @@ fn retries_take_from_the_budget() {
     while stage.board.budget(crate::policy::LadderIndex(0)).unwrap().take_retry() {}
     stage.status(A, 500);
     assert!(stage.walk.is_over());
+}
+
+#[test]
+fn a_ladders_own_retry_budget_rules_it() {
+    // A burst, a share, and how many of forty requests may retry.
+    for (burst, share, most) in [(1.0, 0.0, 1), (5.0, 0.0, 5), (1.0, 0.5, 20), (20.0, 0.2, 27)] {
+        let retry = RetrySpec { share, burst };
+        let spec = LadderSpec { retries: Some(1), retry, ..hedging(1) };
+        let mut stage = hedged(spec.clone(), rungs(1));
+        let mut retried = 0;
+        for _ in 0..40 {
+            stage.status(A, 500);
+            retried += usize::from(!stage.walk.is_over());
+            let board = stage.board;
+            stage = Stage { board, ..Stage::set(spec.clone(), rungs(1), streaming()) };
+            stage.give(Input::Start);
+        }
+        assert_eq!(retried, most, "burst {burst}, share {share}");
+    }
+}
+
+#[test]
+fn coming_back_after_a_hold_is_paid_for_once() {
+    let at = crate::policy::LadderIndex(0);
+    let level = |stage: &Stage| stage.board.levels(at).unwrap().1;
+    let mut stage = hedged(LadderSpec { max_attempts: Some(9), ..hedging(1) }, rungs(1));
+    let before = level(&stage);
+    assert_eq!(dials(&stage.end(A, refused(429, 1))), []);
+    // Another request's refusal lengthens the hold: the same wait goes on.
+    stage.after(500).hold(0, 1_000);
+    assert_eq!(dials(&stage.wake()), []);
+    assert_eq!(dials(&stage.wake()), [(2, 0, K::Retry)]);
+    assert_eq!(level(&stage), before - 1.0);
+    while stage.board.budget(at).unwrap().take_retry() {}
+    stage.end(B, refused(429, 1));
+    assert!(stage.walk.is_over(), "with nothing to pay with it does not wait again");
 }
 
 #[test]

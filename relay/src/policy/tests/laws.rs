@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-fn ending() -> impl Strategy<Value = Ending> {
+pub(super) fn ending() -> impl Strategy<Value = Ending> {
     let answer = any::<(bool, bool, bool)>().prop_map(|(content, refused, length)| Answer {
         content,
         refused,
@@ -105,14 +105,14 @@ prop_compose! {
 
 /// Everything that was done, checked as it comes.
 #[derive(Default)]
-struct Seen {
+pub(super) struct Seen {
     dialled: BTreeMap<u32, u32>,
     committed: Option<AttemptId>,
-    over: bool,
+    pub(super) over: bool,
 }
 
 impl Seen {
-    fn check(&mut self, actions: &[Action]) {
+    pub(super) fn check(&mut self, actions: &[Action]) {
         for action in actions {
             assert!(!self.over, "{action:?} after the end");
             match action {

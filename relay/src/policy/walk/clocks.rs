@@ -73,7 +73,7 @@ impl Walk {
                         let kind = if first { AttemptKind::First } else { AttemptKind::Failover };
                         self.dial(now, rung, kind, false, board, out);
                     }
-                    None => self.wait_or_give_up(now, board, out),
+                    None => self.wait_or_give_up(now, pause.paid, board, out),
                 },
             }
         }

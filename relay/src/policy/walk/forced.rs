@@ -60,7 +60,7 @@ impl Walk {
             None if self.is_all_forced_open(now, board) => {
                 self.fail(told(Told::AllForcedOpen, 503, RequestOutcome::Failed), out);
             }
-            None => self.wait_or_give_up(now, board, out),
+            None => self.wait_or_give_up(now, false, board, out),
         }
     }
 

@@ -103,7 +103,7 @@ impl Walk {
         let budget = |board: &mut Board| board.budget(self.at).is_some_and(Budget::take_retry);
         if row.again == Again::Retries && self.may_retry(now, rung, board) && budget(board) {
             let until = now.plus(self.back_off(rung));
-            self.pause = Some(Pause { until, rung, kind: AttemptKind::Retry });
+            self.pause = Some(Pause { until, rung, kind: AttemptKind::Retry, paid: true });
             return;
         }
         let goes_on = match row.next {
@@ -126,7 +126,7 @@ impl Walk {
             }
             // Whoever has an answer in hand does not wait for another.
             None if self.kept.is_some() => self.give_up(now, board, out),
-            None => self.wait_or_give_up(now, board, out),
+            None => self.wait_or_give_up(now, false, board, out),
         }
     }
 
@@ -198,8 +198,29 @@ impl Walk {
     }
 
     /// Waits for a hold if nobody else is usable and it ends soon; else the walk is over.
-    pub(super) fn wait_or_give_up(&mut self, now: Time, board: &mut Board, out: &mut Vec<Action>) {
-        match self.wait(now, board) {
+    /// A call beyond the first one is `paid` for, once, however often the hold is lengthened:
+    /// all who were told to wait come back together.
+    pub(super) fn wait_or_give_up(
+        &mut self,
+        now: Time,
+        paid: bool,
+        board: &mut Board,
+        out: &mut Vec<Action>,
+    ) {
+        let pause = self.wait(now, board).and_then(|pause| {
+            let paid = paid
+                || match pause.kind {
+                    AttemptKind::First => false,
+                    AttemptKind::Failover if self.failovers == 0 => {
+                        self.failovers = 1;
+                        true
+                    }
+                    _ if board.budget(self.at).is_some_and(Budget::take_retry) => true,
+                    _ => return None,
+                };
+            Some(Pause { paid, ..pause })
+        });
+        match pause {
             Some(pause) => self.pause = Some(pause),
             None => self.give_up(now, board, out),
         }
@@ -227,7 +248,7 @@ impl Walk {
             (false, 0) => AttemptKind::Failover,
             (false, _) => AttemptKind::Retry,
         };
-        (until <= latest).then_some(Pause { until, rung, kind })
+        (until <= latest).then_some(Pause { until, rung, kind, paid: false })
     }
 
     /// Not called yet, or refused only for the moment and not out of retries.
