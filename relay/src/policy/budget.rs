@@ -70,6 +70,13 @@ impl Budget {
         }
     }
 
+    /// Other settings from here on; what was saved stays, as far as it fits.
+    pub const fn set_spec(&mut self, hedge_share: f64, burst: f64) {
+        self.hedge_share = hedge_share;
+        self.hedge.burst = burst;
+        self.hedge.level = self.hedge.level.min(burst);
+    }
+
     /// A request came.
     pub fn request(&mut self) {
         let share = if self.hedging_helps() { self.hedge_share } else { self.hedge_share / 2.0 };

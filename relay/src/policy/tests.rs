@@ -12,6 +12,7 @@ mod onward;
 mod planning;
 mod remembering;
 mod repeats;
+mod reshaping;
 mod scenario;
 mod verdicts;
 mod waiting;
