@@ -7,7 +7,6 @@ mod metrics;
 mod requests;
 mod tokens;
 
-use crate::config::Admin;
 use crate::drive::{Drain, Relay};
 use crate::listen::Guard;
 use axum::extract::{Request, State};
@@ -39,19 +38,21 @@ impl IntoResponse for Problem {
 }
 
 /// The admin plane's routes.
-pub fn router(relay: &Arc<Relay>, admin: &Admin) -> Router {
-    let guard = Guard {
-        keyed: !admin.tokens.is_empty(),
+pub fn router(relay: &Arc<Relay>) -> Router {
+    let guarding = Arc::clone(relay);
+    let guard = move || Guard {
+        keyed: !guarding.in_force().config.admin.tokens.is_empty(),
         origins: Arc::new([]),
         refuse: |foreign| Problem::new(StatusCode::FORBIDDEN, foreign.advice()).into_response(),
     };
-    let tokens = Arc::new(admin.tokens.clone());
+    let checking = Arc::clone(relay);
     let api = Router::new()
         .route("/metrics", get(metrics::page))
         .route("/admin/v1/requests", get(requests::list))
         .route("/admin/v1/requests/{id}", get(requests::one))
         .layer(middleware::from_fn(move |request: Request, next: Next| {
-            let allowed = tokens::check(&tokens, request.headers());
+            let in_force = checking.in_force();
+            let allowed = tokens::check(&in_force.config.admin.tokens, request.headers());
             async move {
                 match allowed {
                     Ok(()) => next.run(request).await,
@@ -73,7 +74,7 @@ pub fn router(relay: &Arc<Relay>, admin: &Admin) -> Router {
         .method_not_allowed_fallback(async || {
             Problem::new(StatusCode::METHOD_NOT_ALLOWED, "This path is only read, with GET.")
         })
-        .layer(middleware::from_fn(move |request, next| guard.clone().pass(request, next)))
+        .layer(middleware::from_fn(move |request, next| guard().pass(request, next)))
         .with_state(Arc::clone(relay))
 }
 
@@ -85,6 +86,7 @@ async fn ready(State(relay): State<Arc<Relay>>) -> Response {
     let body = serde_json::json!({
         "ready": !draining,
         "streams": relay.running(),
+        "config": relay.config_state(),
         "journal": {
             "ok": journal.ok,
             "queue": journal.queue,

@@ -7,8 +7,9 @@ mod journal;
 mod mock;
 mod running;
 mod serve;
+mod watching;
 
-use crate::config::{Loaded, load};
+use crate::config::{Loaded, Seen, load_seen};
 use clap::{Parser, Subcommand};
 use std::fmt::Display;
 use std::io::Write as _;
@@ -93,8 +94,18 @@ fn complain(line: impl Display) {
 
 /// Reads a config with the process's environment.
 fn config(path: &Path) -> Result<Loaded, Failed> {
-    load(path, &|name| std::env::var(name).ok())
-        .map_err(|refused| Failed(format!("{refused}\nbelay: this config cannot be used.")))
+    watched_config(path).map(|(loaded, _)| loaded)
+}
+
+/// As [`config`], with what has to be watched for it.
+fn watched_config(path: &Path) -> Result<(Loaded, Seen), Failed> {
+    let (loaded, seen) = load_seen(path, &variable);
+    let refused = |refused| Failed(format!("{refused}\nbelay: this config cannot be used."));
+    Ok((loaded.map_err(refused)?, seen))
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// Work for the async runtime.

@@ -43,7 +43,7 @@ pub use admin::{Admin, Role, Token};
 pub use clients::Client;
 pub use journal::JournalConfig;
 pub use ladders::{Clocks, Ladder};
-pub use load::{journal_path, load};
+pub use load::{Seen, journal_path, load, load_seen};
 pub use problem::{Problem, Refused, Severity};
 pub use providers::{Dialect, MatchField, Matcher, Provider};
 pub use rescue::{Breaker, Hedge, HedgeDelay, RetryBudget};

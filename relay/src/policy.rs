@@ -50,7 +50,7 @@ mod tests;
 
 pub use action::{Action, Failure, Told};
 pub use attempt::AttemptId;
-pub use board::{Board, Transition};
+pub use board::{Board, Placed, Transition, places};
 pub use breaker::{BreakerSpec, Why};
 pub use health::Override;
 pub use input::{Answer, Break, Ending, Input, NoHead};

@@ -129,3 +129,25 @@ pub struct PassedOverRow {
     /// Why.
     pub reason: PassedOver,
 }
+
+/// What the relay was configured with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigState {
+    /// Counts the configs of this life, from 1.
+    pub rev: u64,
+    /// When this one came into force.
+    pub loaded_at: UnixMillis,
+    /// Why the newest one on disk was refused; `None` if it is in force.
+    pub error: Option<ConfigError>,
+}
+
+/// Why a config was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigError {
+    /// When.
+    pub at: UnixMillis,
+    /// The line, from 1, where one is to blame.
+    pub line: Option<u64>,
+    /// What is wrong, in words.
+    pub text: String,
+}

@@ -21,6 +21,7 @@ mod journal;
 mod mended;
 mod metrics;
 mod outcomes;
+mod reload;
 mod rescue;
 mod restart;
 mod tidy;

@@ -4,7 +4,8 @@
 //! really be killed; the relay serves a ladder over them.
 
 use super::running::{Listeners, Ready, run_relay};
-use super::{Failed, block_on, config, say};
+use super::watching::Source;
+use super::{Failed, block_on, say, watched_config};
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -63,8 +64,9 @@ async fn demo(args: &DemoArgs) -> Result<(), Failed> {
     }
     let path = folder.join("belay.toml");
     std::fs::write(&path, config_text(args, &providers)?).map_err(unusable)?;
-    let config = config(&path)?.config;
-    run_relay(config, listeners, |ready| explain(ready, &providers, &folder)).await
+    let (loaded, seen) = watched_config(&path)?;
+    let source = Source::new(&path, seen);
+    run_relay(loaded.config, source, listeners, |ready| explain(ready, &providers, &folder)).await
 }
 
 /// Two demos on two ports have two folders.

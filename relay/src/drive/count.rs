@@ -3,9 +3,9 @@
 //! The metrics know neither journal nor board; this file hands them what they
 //! count, once per dial and per end, and reads for them how the relay stands.
 
+use super::in_force::{InForce, Ladder, Rung};
 use super::log::RequestLog;
-use super::relay::{Drain, Ladder, Relay, Rung};
-use crate::config::Config;
+use super::relay::{Drain, Relay};
 use crate::journal::{AttemptEnd, RequestEnd};
 use crate::metrics::{
     After, AttemptFacts, JournalNow, LadderNames, LadderNow, Metrics, Names, Now, RequestFacts,
@@ -19,7 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The names that become labels.
-pub(super) fn names(config: &Config, rungs: &[Arc<Rung>], ladders: &[Arc<Ladder>]) -> Names {
+pub(super) fn names(in_force: &InForce) -> Names {
+    let InForce { config, rungs, ladders, .. } = in_force;
     let rung_names = config.rungs.iter().zip(rungs).filter_map(|(settings, rung)| {
         Some(RungNames {
             rung: Arc::clone(&rung.name),
@@ -28,7 +29,7 @@ pub(super) fn names(config: &Config, rungs: &[Arc<Rung>], ladders: &[Arc<Ladder>
         })
     });
     let on = |ladder: &Ladder| {
-        let of = |index: &RungIndex| rungs.get(index.0).map(|rung| Arc::clone(&rung.name));
+        let of = |index: &RungIndex| in_force.rung(*index).map(|rung| Arc::clone(&rung.name));
         ladder.spec.rungs.iter().filter_map(of).collect()
     };
     let ladder_names = ladders
@@ -105,11 +106,10 @@ impl Relay {
     /// How the relay stands at this moment, for its numbers.
     #[must_use]
     pub fn standing(&self) -> Now {
-        let now = wall::now();
+        let (now, in_force) = (wall::now(), self.in_force());
         let (rungs, ladders) = self.with_board(now, |board| {
-            let rungs = self.rungs.iter().enumerate();
-            let rungs = rungs.map(|(index, rung)| rung_now(board, rung, RungIndex(index), now));
-            let ladders = self.ladders.iter().map(|ladder| ladder_now(board, ladder));
+            let rungs = in_force.rungs.iter().map(|rung| rung_now(board, rung, now));
+            let ladders = in_force.ladders.iter().map(|ladder| ladder_now(board, ladder));
             (rungs.collect(), ladders.collect())
         });
         let journal = self.journal.health();
@@ -126,11 +126,13 @@ impl Relay {
             in_flight: self.running(),
             draining: self.drain() != Drain::Serving,
             uptime: now.since(self.began),
+            config: self.config_now(),
         }
     }
 }
 
-fn rung_now(board: &Board, rung: &Rung, index: RungIndex, now: Time) -> RungNow {
+fn rung_now(board: &Board, rung: &Rung, now: Time) -> RungNow {
+    let index = rung.index;
     let breaker = board.breaker(index);
     let (state, cools_for) = match breaker.map(crate::policy::breaker::Breaker::state) {
         Some(State::Open { until }) => ("open", until.since(now)),

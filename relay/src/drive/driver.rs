@@ -10,10 +10,11 @@ mod ending;
 
 use super::alarm::Alarm;
 use super::closing::Closing;
+use super::in_force::{InForce, Ladder};
 use super::line::Line;
 use super::log::{RequestLog, short};
 use super::reading::News;
-use super::relay::{Drain, Ladder, Peer, Relay, Running};
+use super::relay::{Drain, Peer, Relay, Running};
 use super::reply::{Head, Out};
 use super::turn;
 use crate::dialect::openai_chat::ChatRequest;
@@ -45,6 +46,8 @@ pub struct Incoming {
     pub accepted: Time,
     /// The client key's name, if clients are configured.
     pub client: Option<Arc<str>>,
+    /// The config that it is served by, to its end.
+    pub in_force: Arc<InForce>,
     /// The ladder that its `model` names.
     pub ladder: Arc<Ladder>,
     /// What it asks.
@@ -70,6 +73,7 @@ type UntilCut = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// One request being driven.
 pub struct Driver {
     relay: Arc<Relay>,
+    in_force: Arc<InForce>,
     ladder: Arc<Ladder>,
     request: ChatRequest,
     prompt_tokens: u64,
@@ -112,7 +116,8 @@ impl Driver {
     /// Starts driving: the walk is planned and its first rung is dialled.
     #[must_use]
     pub fn start(relay: &Arc<Relay>, incoming: Incoming) -> Self {
-        let Incoming { id, at, accepted, client, ladder, request, peer, running } = incoming;
+        let Incoming { id, at, accepted, client, in_force, ladder, request, peer, running } =
+            incoming;
         let need = need(&request);
         let start = RequestStart {
             id,
@@ -128,6 +133,7 @@ impl Driver {
         let mut driver = Self {
             walk: Walk::new(accepted, ladder.index, Arc::clone(&ladder.spec), need, wall::rng()),
             relay: Arc::clone(relay),
+            in_force,
             ladder,
             prompt_tokens: need.prompt_tokens,
             request,
@@ -268,7 +274,8 @@ impl Driver {
 
     /// Lets timers and the order to stop have their say. Pending: nothing is due.
     fn poll_time(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let beat = self.head_sent.then(|| self.last_write.plus(self.relay.server.heartbeat));
+        let beat =
+            self.head_sent.then(|| self.last_write.plus(self.in_force.config.server.heartbeat));
         let due = [self.deadline, beat].into_iter().flatten().min();
         if self.alarm.poll_due(cx, due).is_ready() {
             let now = wall::now();

@@ -1,22 +1,18 @@
-//! All that requests share: ladders, rungs and providers by name, the board,
-//! the journal, and the word that the relay is to stop.
+//! All that requests share: the config in force, the board, the journal, and the
+//! word that the relay is to stop.
 
+use super::in_force::{InForce, Places, Prepared, prepare};
 use super::memory::Memory;
-use crate::config::{self, Config};
-use crate::dialect::matchers::{Field, Matcher};
+use crate::config::Config;
 use crate::journal::Journal;
 use crate::journal::{OverrideEnd, TransitionRecord};
 use crate::metrics::Metrics;
-use crate::policy::{
-    Board, BreakerSpec, Capabilities, HedgeDelay, HedgeSpec, LadderIndex, LadderSpec, OnEmpty,
-    OnRefusal, RetrySpec, RungIndex, RungSpec, Time, Transition, Why,
-};
-use crate::provider::{CannotBuild, Provider};
-use shared::Price;
-use std::collections::HashMap;
+use crate::policy::{Board, LadderIndex, LadderSpec, Time, Transition, Why};
+use crate::provider::CannotBuild;
+use shared::admin::ConfigError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::watch;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use tokio::sync::{Notify, watch};
 
 /// How far the relay is on its way to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,47 +25,9 @@ pub enum Drain {
     Cut,
 }
 
-/// A ladder by its name.
-#[derive(Debug)]
-pub struct Ladder {
-    /// What clients send as `model`.
-    pub name: Arc<str>,
-    /// Its place on the board.
-    pub index: LadderIndex,
-    /// Its order and policy.
-    pub spec: Arc<LadderSpec>,
-}
-
-/// A rung by its name.
-#[derive(Debug)]
-pub struct Rung {
-    /// Its name.
-    pub name: Arc<str>,
-    /// The model's name at the provider.
-    pub model: String,
-    /// Whom to call.
-    pub provider: Arc<Provider>,
-    /// The operator's own matchers for its provider's errors.
-    pub matchers: Arc<[Matcher]>,
-    /// Its price, if known.
-    pub price: Option<Price>,
-    /// Whether it is asked for usage.
-    pub ask_usage: bool,
-    /// Whether signs of life without content matter here.
-    pub pings_count: bool,
-}
-
 /// All that requests share.
 #[derive(Debug)]
 pub struct Relay {
-    /// The data plane's settings.
-    pub server: config::Server,
-    /// Who may call.
-    pub clients: Vec<config::Client>,
-    /// The ladders, in the config's order.
-    pub ladders: Vec<Arc<Ladder>>,
-    /// The rungs, in the config's order.
-    pub rungs: Vec<Arc<Rung>>,
     /// Every attempt's record.
     pub journal: Journal,
     /// What it did, in numbers.
@@ -78,7 +36,12 @@ pub struct Relay {
     pub started: shared::UnixMillis,
     /// The same for measuring: how long ago that was.
     pub(super) began: Time,
-    names: Vec<(String, usize)>,
+    pub(super) in_force: RwLock<Arc<InForce>>,
+    /// Who has which place on the board; held by whoever reloads.
+    pub(super) reloading: Mutex<Places>,
+    /// Why the newest config was not put in force; `None`: it was.
+    pub(super) refused: Mutex<Option<ConfigError>>,
+    account_refused: Notify,
     board: Mutex<Board>,
     memory: Memory,
     drain: watch::Sender<Drain>,
@@ -120,69 +83,44 @@ impl Relay {
     /// # Errors
     /// A provider whose settings no client can be built from.
     pub fn new(config: Config, journal: Journal) -> Result<Self, CannotBuild> {
-        let memory = Memory::of(&config);
-        let providers = config
-            .providers
-            .iter()
-            .map(|provider| Ok((Arc::new(Provider::new(provider)?), matchers(provider))))
-            .collect::<Result<Vec<_>, CannotBuild>>()?;
-        let rungs: Vec<_> = config
-            .rungs
-            .iter()
-            .filter_map(|rung| {
-                let (provider, matchers) = providers.get(rung.provider)?;
-                Some(Arc::new(Rung {
-                    name: rung.name.as_str().into(),
-                    model: rung.model.clone(),
-                    provider: Arc::clone(provider),
-                    matchers: Arc::clone(matchers),
-                    price: rung.price,
-                    ask_usage: rung.stream_options,
-                    pings_count: rung.pings_count,
-                }))
-            })
-            .collect();
-        let early = config.server.early_headers;
-        let ladder = |(index, ladder): (usize, &config::Ladder)| {
-            let name = ladder.name.as_str().into();
-            let spec = Arc::new(ladder_spec(ladder, early));
-            Arc::new(Ladder { name, index: LadderIndex(index), spec })
-        };
-        let ladders: Vec<_> = config.ladders.iter().enumerate().map(ladder).collect();
-        let named = config.ladders.iter().enumerate().flat_map(|(index, ladder)| {
-            std::iter::once(&ladder.name).chain(&ladder.aliases).map(move |n| (n.clone(), index))
-        });
-        let names = named.collect();
-        let domains = domains(&config.rungs);
-        let specs = config.rungs.iter().map(|rung| rung_spec(rung, &domains)).collect();
-        let ladder_specs = ladders.iter().map(|ladder| Arc::clone(&ladder.spec)).collect();
-        let metrics = Metrics::new(&super::count::names(&config, &rungs, &ladders));
+        let Prepared { in_force, places, rungs, identities } =
+            prepare(config, Places::default(), None)?;
+        let now = crate::wall::now();
+        let mut board = Board::new(Vec::new(), Vec::new(), crate::wall::rng());
+        board.reshape(now, rungs, ladders(&in_force));
+        let memory = Memory::default();
+        memory.reshape(identities);
         Ok(Self {
-            names,
-            ladders,
-            rungs,
-            board: Mutex::new(Board::new(specs, ladder_specs, crate::wall::rng())),
+            metrics: Metrics::new(&super::count::names(&in_force)),
+            in_force: RwLock::new(Arc::new(in_force)),
+            reloading: Mutex::new(places),
+            refused: Mutex::default(),
+            account_refused: Notify::new(),
+            board: Mutex::new(board),
             memory,
             journal,
-            metrics,
             started: crate::wall::unix(),
-            began: crate::wall::now(),
-            server: config.server,
-            clients: config.clients,
+            began: now,
             drain: watch::Sender::new(Drain::Serving),
             running: AtomicUsize::new(0),
         })
     }
 
-    /// Makes this thread's clients ready, so that its first request need not.
-    pub fn warm_up(&self) {
-        self.rungs.iter().for_each(|rung| rung.provider.warm_up());
+    /// The config in force. Who takes it keeps it: a reload puts another one in its place.
+    #[must_use]
+    pub fn in_force(&self) -> Arc<InForce> {
+        // Only ever replaced as a whole, so a panic elsewhere leaves it sound.
+        Arc::clone(&self.in_force.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The ladder that a client's `model` names.
-    #[must_use]
-    pub fn ladder(&self, model: &str) -> Option<usize> {
-        self.names.iter().find(|(name, _)| name == model).map(|(_, index)| *index)
+    /// A provider refused our account: its key may have been changed meanwhile.
+    pub(super) fn tell_account_refused(&self) {
+        self.account_refused.notify_one();
+    }
+
+    /// Waits until a provider refuses our account. For one who waits.
+    pub async fn account_refused(&self) {
+        self.account_refused.notified().await;
     }
 
     /// The shared board, for the length of one input; never across an await. What it
@@ -206,7 +144,9 @@ impl Relay {
     }
 
     fn journal_transition(&self, now: Time, transition: &Transition) {
-        let Some(rung) = self.rung(transition.rung) else { return };
+        // What happens to one that has gone is nobody's business any more.
+        let in_force = self.in_force();
+        let Some(rung) = in_force.rung(transition.rung) else { return };
         let (rule, weight) = (transition.why.as_str(), transition.weight);
         tracing::warn!(rung = %rung.name, from = transition.from, to = transition.to, rule, weight, "breaker");
         self.metrics.transition(&rung.name, transition.to, rule);
@@ -229,10 +169,6 @@ impl Relay {
 
     pub(super) fn memory(&self) -> &Memory {
         &self.memory
-    }
-
-    pub(super) fn rung(&self, index: RungIndex) -> Option<&Arc<Rung>> {
-        self.rungs.get(index.0)
     }
 
     /// How far the relay is on its way to stop.
@@ -271,124 +207,7 @@ impl Relay {
     }
 }
 
-fn matchers(provider: &config::Provider) -> Arc<[Matcher]> {
-    let matchers = provider.matchers.iter().map(|matcher| Matcher {
-        status: matcher.status,
-        field: match matcher.field {
-            config::MatchField::Code => Field::Code,
-            config::MatchField::Type => Field::Type,
-            config::MatchField::Message => Field::Message,
-        },
-        contains: matcher.contains.clone(),
-        signature: matcher.signature,
-    });
-    matchers.collect()
-}
-
-/// Every domain that is named, by number.
-fn domains(rungs: &[config::Rung]) -> HashMap<String, u32> {
-    let mut numbers = HashMap::new();
-    for name in rungs.iter().flat_map(|rung| &rung.domains) {
-        let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-        numbers.entry(name.clone()).or_insert(next);
-    }
-    numbers
-}
-
-fn breaker_spec(breaker: &config::Breaker) -> BreakerSpec {
-    BreakerSpec {
-        enabled: true,
-        open_consecutive: breaker.open_consecutive,
-        open_rate: breaker.open_rate,
-        min_samples: breaker.min_samples,
-        window: breaker.window,
-        open_ttft_p95: breaker.open_ttft_p95,
-        cooldown: breaker.cooldown,
-        max_cooldown: breaker.max_cooldown,
-        jitter: breaker.jitter,
-        close_successes: breaker.close_successes,
-    }
-}
-
-fn hedge_spec(hedge: &config::Hedge) -> HedgeSpec {
-    HedgeSpec {
-        enabled: hedge.enabled,
-        delay: match hedge.delay {
-            config::HedgeDelay::Auto => HedgeDelay::Auto,
-            config::HedgeDelay::Fixed(delay) => HedgeDelay::Fixed(delay),
-        },
-        min: hedge.min,
-        max: hedge.max,
-        initial: hedge.initial,
-        share: hedge.budget,
-        burst: hedge.burst,
-    }
-}
-
-fn rung_spec(rung: &config::Rung, domains: &HashMap<String, u32>) -> RungSpec {
-    let free = rung.price.is_some_and(|price| price.input == 0 && price.output == 0);
-    RungSpec {
-        can: Capabilities {
-            tools: rung.supports.tools,
-            parallel_tools: rung.supports.parallel_tools,
-            json_schema: rung.supports.json_schema,
-            images: rung.supports.images,
-            audio: rung.supports.audio,
-            files: rung.supports.files,
-        },
-        context: rung.context,
-        max_output: rung.max_output,
-        ttft: rung.ttft,
-        inter_token: rung.inter_token,
-        pings_count: rung.pings_count,
-        on_empty: match rung.on_empty {
-            config::OnEmpty::Next => OnEmpty::Next,
-            config::OnEmpty::End => OnEmpty::End,
-            config::OnEmpty::ByPrice if free => OnEmpty::Next,
-            config::OnEmpty::ByPrice => OnEmpty::End,
-        },
-        on_refusal: match rung.on_refusal {
-            config::OnRefusal::End => OnRefusal::End,
-            config::OnRefusal::Next => OnRefusal::Next,
-        },
-        hold_base: rung.hold_base,
-        max_hold: rung.max_hold,
-        domains: rung.domains.iter().filter_map(|name| domains.get(name).copied()).collect(),
-        breaker: breaker_spec(&rung.breaker),
-    }
-}
-
-fn ladder_spec(ladder: &config::Ladder, early_headers: std::time::Duration) -> LadderSpec {
-    let mut require = Capabilities::default();
-    for capability in &ladder.require {
-        match capability {
-            config::Capability::Tools => require.tools = true,
-            config::Capability::ParallelTools => require.parallel_tools = true,
-            config::Capability::JsonSchema => require.json_schema = true,
-            config::Capability::Images => require.images = true,
-            config::Capability::Audio => require.audio = true,
-            config::Capability::Files => require.files = true,
-        }
-    }
-    LadderSpec {
-        rungs: ladder.rungs.iter().copied().map(RungIndex).collect(),
-        interactive: ladder.interactive,
-        require,
-        ttft: ladder.clocks.ttft,
-        inter_token: ladder.clocks.inter_token,
-        total: ladder.clocks.total,
-        retries: ladder.retries,
-        fail_fast: ladder.fail_fast,
-        max_attempts: ladder.max_attempts,
-        patience: ladder.patience,
-        side_effects_none: ladder.side_effects_none,
-        early_headers,
-        hedge: hedge_spec(&ladder.hedge),
-        retry: RetrySpec { share: ladder.retry_budget.budget, burst: ladder.retry_budget.burst },
-        max_in_flight: ladder.max_in_flight,
-        max_hedges: ladder.max_hedges,
-        race: ladder.race,
-        shed: ladder.shed,
-        drill: ladder.drill,
-    }
+/// What the board is told of a config's ladders.
+pub(super) fn ladders(in_force: &InForce) -> Vec<(LadderIndex, Arc<LadderSpec>)> {
+    in_force.ladders.iter().map(|ladder| (ladder.index, Arc::clone(&ladder.spec))).collect()
 }

@@ -4,7 +4,7 @@
 use super::memory::{Memory, remembered};
 use super::relay::{Drain, Relay};
 use crate::journal::{HealthRecord, Kept, OverrideRecord};
-use crate::policy::{Board, Override, RememberedState, RungIndex, Time};
+use crate::policy::{Board, Override, RememberedState, Time};
 use crate::wall;
 use shared::UnixMillis;
 use std::sync::Arc;
@@ -60,10 +60,6 @@ pub async fn look_after_rungs(relay: Arc<Relay>) {
     }
 }
 
-fn find(memory: &Memory, name: &str) -> Option<RungIndex> {
-    memory.rungs.iter().position(|rung| &*rung.name == name).map(RungIndex)
-}
-
 fn left(until: Time, now: Time) -> String {
     // Whole seconds are enough for a human, and none left is not zero left.
     let seconds = until.since(now).as_secs().saturating_add(1);
@@ -73,11 +69,10 @@ fn left(until: Time, now: Time) -> String {
 fn restore_health(board: &mut Board, memory: &Memory, row: &HealthRecord, moment: Moment) {
     let Moment { now, today } = moment;
     let rung = &row.rung;
-    let Some(index) = find(memory, rung) else {
+    let Some((index, identity)) = memory.find(rung) else {
         tracing::info!(%rung, "remembered, but no longer in the config");
         return;
     };
-    let Some(identity) = memory.rungs.get(index.0) else { return };
     if identity.fingerprint != row.fingerprint {
         tracing::warn!(%rung, "its provider, address or model is another one since the restart: what was known of it is forgotten");
         return;
@@ -104,7 +99,7 @@ fn restore_health(board: &mut Board, memory: &Memory, row: &HealthRecord, moment
 fn restore_override(board: &mut Board, memory: &Memory, row: &OverrideRecord, moment: Moment) {
     let Moment { now, today } = moment;
     let rung = &row.rung;
-    let Some(index) = find(memory, rung) else {
+    let Some((index, _)) = memory.find(rung) else {
         tracing::info!(%rung, mode = row.mode, "overridden, but no longer in the config");
         return;
     };

@@ -1,6 +1,6 @@
 //! The words for a failure: what happened, and what to do about it.
 
-use super::relay::Ladder;
+use super::in_force::Ladder;
 use crate::dialect::openai_chat::ProviderError;
 use crate::policy::{Failure, Told};
 use shared::{AttemptOutcome, PassedOver};

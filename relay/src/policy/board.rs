@@ -6,6 +6,10 @@
 //! that opens or closes a breaker is decided here, since only the board knows
 //! which ladders would be left without a rung.
 
+mod reshape;
+
+pub use reshape::{Placed, places};
+
 use crate::policy::breaker::{Breaker, State, Ticket, Why};
 use crate::policy::budget::Budget;
 use crate::policy::health::{Health, Override, size_term};
@@ -114,7 +118,12 @@ impl Board {
     /// A rung's limits; `None` for an index that is not on the board.
     #[must_use]
     pub fn spec(&self, rung: RungIndex) -> Option<&RungSpec> {
-        self.rungs.get(rung.0).map(|health| &health.spec)
+        self.rungs.get(rung.0).map(|health| &*health.spec)
+    }
+
+    /// A rung's limits as an attempt that is dialled now keeps them.
+    pub(crate) fn spec_at_dial(&self, rung: RungIndex) -> Arc<RungSpec> {
+        self.rungs.get(rung.0).map(|health| Arc::clone(&health.spec)).unwrap_or_default()
     }
 
     /// Whether a new attempt may go to `rung` now.
@@ -384,7 +393,7 @@ impl Board {
             self.stream(rung, now, ticket, verdict, (slow, quiet));
         }
         if outcome == AttemptOutcome::Auth && self.is_believed(rung, report) {
-            self.hard_down(rung, now);
+            self.hard_down(rung, now, dialled);
         }
         if let Some(health) = self.rungs.get_mut(rung.0) {
             health.breaker.give_back(ticket);
@@ -463,8 +472,12 @@ impl Board {
         first != report.walk
     }
 
-    fn hard_down(&mut self, rung: RungIndex, now: Time) {
+    fn hard_down(&mut self, rung: RungIndex, now: Time, dialled: Time) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
+        // It was another key that was refused.
+        if health.account_since > dialled {
+            return;
+        }
         if frozen(health.forced) || matches!(health.breaker.state(), State::Open { .. }) {
             return;
         }

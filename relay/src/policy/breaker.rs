@@ -107,6 +107,8 @@ pub enum Why {
     Rebased,
     /// An operator's override came to its time.
     Expired,
+    /// The account that was refused has another key.
+    KeyChanged,
 }
 
 impl Why {
@@ -126,6 +128,7 @@ impl Why {
         Self::Operator,
         Self::Rebased,
         Self::Expired,
+        Self::KeyChanged,
     ];
 
     /// Its word in the journal.
@@ -146,6 +149,7 @@ impl Why {
             Self::Operator => "operator",
             Self::Rebased => "rebased",
             Self::Expired => "expired",
+            Self::KeyChanged => "key_changed",
         }
     }
 
@@ -441,6 +445,27 @@ impl Breaker {
         if matches!(self.state, State::Open { .. }) {
             self.become_half_open(now);
         }
+    }
+
+    /// Ends a hard-down, since the account has another key: the next request is the
+    /// probe. Returns whether it was one.
+    pub(crate) fn under_another_key(&mut self, now: Time) -> bool {
+        let hard_down =
+            self.opened_by == Some(Why::Auth) && matches!(self.state, State::Open { .. });
+        if hard_down {
+            self.become_half_open(now);
+        }
+        hard_down
+    }
+
+    /// Other settings from here on; what is known stays. A window of another length
+    /// starts empty, since what was counted cannot be told apart anew.
+    pub(crate) fn set_spec(&mut self, spec: BreakerSpec) {
+        if spec.window != self.spec.window {
+            self.parts = [(0, 0); PARTS];
+        }
+        self.cooldown = self.cooldown.min(spec.max_cooldown).max(spec.cooldown);
+        self.spec = spec;
     }
 
     fn become_half_open(&mut self, now: Time) {

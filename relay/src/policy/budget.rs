@@ -22,6 +22,11 @@ impl Bucket {
         Self { level: burst, burst }
     }
 
+    const fn resize(&mut self, burst: f64) {
+        self.burst = burst;
+        self.level = self.level.min(burst);
+    }
+
     fn feed(&mut self, share: f64) {
         self.level = (self.level + share).min(self.burst);
     }
@@ -66,6 +71,14 @@ impl Budget {
             refused_hedges: 0,
             refused_retries: 0,
         }
+    }
+
+    /// Other settings from here on; what was saved stays, as far as it fits.
+    pub const fn set_spec(&mut self, hedge: &HedgeSpec, retry: &RetrySpec) {
+        self.hedge_share = hedge.share;
+        self.hedge.resize(hedge.burst);
+        self.retry_share = retry.share;
+        self.retry.resize(retry.burst);
     }
 
     /// A request came.

@@ -12,6 +12,7 @@ use crate::policy::ladder::{HedgeSpec, RungSpec};
 use crate::policy::remembered::{Reference, Remembered};
 use crate::policy::returning::Returning;
 use crate::policy::time::Time;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a prompt token adds to the time to first token, beyond the first ones.
@@ -85,7 +86,8 @@ pub fn size_term(prompt_tokens: u64) -> Duration {
 /// Everything that is known of one rung.
 #[derive(Debug)]
 pub(crate) struct Health {
-    pub(crate) spec: RungSpec,
+    /// Shared with the attempts that were dialled under it.
+    pub(crate) spec: Arc<RungSpec>,
     pub(crate) hold: Hold,
     /// How often a provider asked for a pause; an operator who ends a hold does not undo that.
     pub(crate) holds_asked: u64,
@@ -95,6 +97,8 @@ pub(crate) struct Health {
     pub(crate) forced_until: Option<Time>,
     /// The walk that was told 403 for no known reason, with no token since.
     pub(crate) suspect: Option<u64>,
+    /// Since when its account has the key that it has; the zero: from the start.
+    pub(crate) account_since: Time,
     shed: Shed,
     short: Rolling,
     long: Rolling,
@@ -145,12 +149,13 @@ impl Health {
     pub(crate) fn new(spec: RungSpec) -> Self {
         Self {
             breaker: Breaker::new(spec.breaker.clone()),
-            spec,
+            spec: Arc::new(spec),
             hold: Hold::default(),
             holds_asked: 0,
             forced: Override::Auto,
             forced_until: None,
             suspect: None,
+            account_since: Time::default(),
             shed: Shed::default(),
             short: Rolling::new(6, Duration::from_secs(20)),
             long: Rolling::new(6, Duration::from_secs(300)),
@@ -159,6 +164,12 @@ impl Health {
             estimates: Estimates::default(),
             returning: Returning::default(),
         }
+    }
+
+    /// Other limits from here on; what is known of it stays.
+    pub(crate) fn set_spec(&mut self, spec: RungSpec) {
+        self.breaker.set_spec(spec.breaker.clone());
+        self.spec = Arc::new(spec);
     }
 
     /// Whether the p95 of the last minutes is over `limit`.

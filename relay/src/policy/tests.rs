@@ -15,6 +15,7 @@ mod onward;
 mod planning;
 mod remembering;
 mod repeats;
+mod reshaping;
 mod returning;
 mod scenario;
 mod slowness;

@@ -16,9 +16,7 @@ use crate::policy::attempt::{Attempt, AttemptId, End};
 use crate::policy::board::{Board, Report};
 use crate::policy::exhausted::told;
 use crate::policy::input::{Answer, Ending, Input};
-use crate::policy::ladder::{
-    DEFAULT_TTFT, LadderIndex, LadderSpec, Need, OnRefusal, RungIndex, RungSpec,
-};
+use crate::policy::ladder::{DEFAULT_TTFT, LadderIndex, LadderSpec, Need, OnRefusal, RungIndex};
 use crate::policy::outcome::{judge, judge_answer};
 use crate::policy::plan::{Plan, plan};
 use crate::policy::probe::Probe;
@@ -129,7 +127,7 @@ impl Walk {
         match input {
             Input::Start => self.start(now, board, out),
             Input::Token { attempt, refusal } => self.token(now, attempt, refusal, board, out),
-            Input::Ping(attempt) => self.ping(now, attempt, board),
+            Input::Ping(attempt) => self.ping(now, attempt),
             Input::Finished(attempt, answer) => {
                 if let Some(attempt) = self.live(attempt) {
                     attempt.finished.get_or_insert((now, answer));
@@ -238,7 +236,14 @@ impl Walk {
             self.plan.passed_over.retain(|(other, _)| *other != rung);
         }
         let ticket = board.dial(rung, now);
-        self.attempts.push(Attempt::new(attempt, rung, kind, ticket, now, plain));
+        self.attempts.push(Attempt::new(
+            attempt,
+            (rung, board.spec_at_dial(rung)),
+            kind,
+            ticket,
+            now,
+            plain,
+        ));
         let (once, probe) = (self.has_side_effects(), ticket.probe);
         out.push(Action::Dial { attempt, rung, kind, plain, once, probe });
     }
@@ -256,6 +261,7 @@ impl Walk {
         let Some(attempt) = self.live(id) else { return };
         attempt.hear(now);
         let (rung, kind) = (attempt.rung, attempt.kind);
+        let past_refusals = attempt.spec.on_refusal == OnRefusal::Next;
         if attempt.first_token.is_none() {
             attempt.first_token = Some(now);
             let (dialled, ticket, slow) = (attempt.dialled, attempt.ticket, attempt.slow);
@@ -264,7 +270,8 @@ impl Walk {
         if self.state != State::Walking {
             return;
         }
-        let held_back = refusal && self.goes_past_refusals(rung, now, board);
+        // It is held back because somebody else may still answer.
+        let held_back = refusal && past_refusals && self.next_candidate(now, board).is_some();
         if !held_back {
             self.settle_hedge(kind, board);
             self.cut_others(now, id, board, out);
@@ -275,9 +282,9 @@ impl Walk {
         }
     }
 
-    fn ping(&mut self, now: Time, id: AttemptId, board: &Board) {
+    fn ping(&mut self, now: Time, id: AttemptId) {
         let Some(attempt) = self.live(id) else { return };
-        if board.spec(attempt.rung).is_some_and(|spec| spec.pings_count) {
+        if attempt.spec.pings_count {
             attempt.last_heard = now;
         }
     }
@@ -390,7 +397,7 @@ impl Walk {
         let own = self.ladder.ttft;
         let Some(attempt) = self.live(id) else { return };
         attempt.outcome = Some(AttemptOutcome::Cancelled);
-        let hard = board.spec(attempt.rung).and_then(|spec| spec.ttft).or(own);
+        let hard = attempt.spec.ttft.or(own);
         let mark = board.mark(attempt.rung, prompt_tokens);
         let probe = Probe {
             rung: attempt.rung,
@@ -476,12 +483,6 @@ impl Walk {
         out.push(Action::Fail(failure));
     }
 
-    /// Whether a refusal of `rung` is held back because somebody else may still answer.
-    fn goes_past_refusals(&self, rung: RungIndex, now: Time, board: &Board) -> bool {
-        board.spec(rung).is_some_and(|spec| spec.on_refusal == OnRefusal::Next)
-            && self.next_candidate(now, board).is_some()
-    }
-
     fn live(&mut self, id: AttemptId) -> Option<&mut Attempt> {
         self.attempts.iter_mut().find(|attempt| attempt.id == id && attempt.in_flight())
     }
@@ -549,8 +550,4 @@ pub(super) const fn is_unmatched(ending: &Ending) -> bool {
 
 fn with_cause(failure: Failure, cause: Cause) -> Failure {
     Failure { cause: Some(cause), ..failure }
-}
-
-fn inter_token(ladder: &LadderSpec, spec: Option<&RungSpec>) -> std::time::Duration {
-    spec.and_then(|spec| spec.inter_token).unwrap_or(ladder.inter_token)
 }

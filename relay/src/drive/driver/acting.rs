@@ -47,6 +47,7 @@ impl Driver {
                     if outcome == AttemptOutcome::Auth {
                         let (rung, status) = (&line.rung.name, line.log.status);
                         tracing::error!(%rung, status, "the provider refused our account");
+                        self.relay.tell_account_refused();
                     }
                     let facts = line.reader.facts();
                     let ending = AttemptEnding { outcome, cause, clock, verdict, stream_verdict };
@@ -99,7 +100,7 @@ impl Driver {
             form: if self.request.stream() { Form::Stream } else { Form::Whole },
             wants_usage: self.request.wants_usage(),
             choices: self.request.choices(),
-            max_event: self.relay.server.max_event,
+            max_event: self.in_force.config.server.max_event,
             max_answer: MAX_ANSWER,
         }
     }
@@ -112,7 +113,7 @@ impl Driver {
         kind: AttemptKind,
         Manner { plain, once, probe }: Manner,
     ) {
-        let Some(rung) = self.relay.rung(rung).map(Arc::clone) else { return };
+        let Some(rung) = self.in_force.rung(rung).map(Arc::clone) else { return };
         // Those before it can no longer win: what they held is of no use.
         self.lines.iter_mut().for_each(Line::let_go);
         let ask_usage = rung.ask_usage && !plain;
@@ -127,7 +128,7 @@ impl Driver {
         };
         self.relay.journal.attempt_start(start.clone());
         let spec = self.answer_spec();
-        let max_event = self.relay.server.max_event;
+        let max_event = self.in_force.config.server.max_event;
         self.lines.push(Line {
             id,
             call: Some(rung.provider.call(body.into(), MAX_ANSWER, once)),

@@ -94,7 +94,7 @@ impl Driver {
 
     /// What is known only at the end, as a comment before it.
     fn push_stamp(&self, outcome: &str, out: &mut BytesMut) {
-        if self.relay.server.stamp {
+        if self.in_force.config.server.stamp {
             stamp::comment(&self.stamp(outcome).to_string(), out);
         }
     }
@@ -123,7 +123,7 @@ impl Driver {
 
     /// The same as headers, for answers that are not streams.
     fn stamp_headers(&self, outcome: &str, headers: &mut HeaderMap) {
-        if !self.relay.server.stamp {
+        if !self.in_force.config.server.stamp {
             return;
         }
         if let serde_json::Value::Object(stamp) = self.stamp(outcome) {
@@ -162,7 +162,7 @@ impl Driver {
             let line = self.lines.iter().find(|line| Some(line.id) == committed);
             self.log.events = line.map_or(0, |line| line.log.events);
         }
-        let record = self.log.end(outcome, cause, &self.relay, self.walk.passed_over());
+        let record = self.log.end(outcome, cause, &self.in_force, self.walk.passed_over());
         count::request(&self.relay.metrics, &self.ladder.name, &record, &self.log);
         self.relay.journal.end(record)
     }

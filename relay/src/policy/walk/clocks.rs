@@ -4,7 +4,7 @@
 //! The first two clocks are fed by content alone; the second stands still while
 //! the client does not read. After a finish reason every clock stops.
 
-use super::{State, Walk, inter_token};
+use super::{State, Walk};
 use crate::policy::action::{Action, Told};
 use crate::policy::attempt::{Attempt, AttemptId, End};
 use crate::policy::board::Board;
@@ -195,16 +195,16 @@ impl Walk {
         if let Some((at, answer)) = attempt.finished {
             return Some((at.plus(LINGER), Expired::Linger(answer)));
         }
-        let spec = board.spec(attempt.rung);
+        let spec = &*attempt.spec;
         if attempt.first_token.is_some() {
-            let span = inter_token(&self.ladder, spec);
+            let span = spec.inter_token.unwrap_or(self.ladder.inter_token);
             if !attempt.quiet {
                 return Some((attempt.last_heard.plus(span / 2), Expired::Quiet));
             }
             return Some((attempt.last_heard.plus(span), Expired::InterToken(span)));
         }
         let early = self.early_deadline(attempt, board);
-        let own = spec.and_then(|spec| spec.ttft).or(self.ladder.ttft);
+        let own = spec.ttft.or(self.ladder.ttft);
         let (span, explicit): (Duration, bool) =
             own.map_or((DEFAULT_TTFT, false), |own| (own, true));
         // Before the first token only signs of life that count have been heard.

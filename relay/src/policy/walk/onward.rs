@@ -53,7 +53,7 @@ impl Walk {
                 self.kept = Some((id, RequestOutcome::Refused));
                 self.onward(now, id, outcome, ending, board, out);
             }
-            (State::Walking, AttemptOutcome::Empty) if self.on_empty(id, board) == OnEmpty::End => {
+            (State::Walking, AttemptOutcome::Empty) if self.on_empty(id) == OnEmpty::End => {
                 self.kept = Some((id, RequestOutcome::Ok));
                 self.onward(now, id, outcome, ending, board, out);
             }
@@ -109,8 +109,8 @@ impl Walk {
         let goes_on = match row.next {
             Next::Never => false,
             Next::Yes | Next::LargerContext | Next::Uncommitted => true,
-            Next::OnEmpty => self.on_empty(id, board) == OnEmpty::Next,
-            Next::OnRefusal => self.on_refusal(id, board) == OnRefusal::Next,
+            Next::OnEmpty => self.on_empty(id) == OnEmpty::Next,
+            Next::OnRefusal => self.on_refusal(id) == OnRefusal::Next,
         };
         if !goes_on {
             return self.give_up(now, board, out);
@@ -355,14 +355,12 @@ impl Walk {
         self.need.side_effects && !self.ladder.side_effects_none
     }
 
-    fn on_refusal(&self, id: AttemptId, board: &Board) -> OnRefusal {
-        let spec = self.attempt(id).and_then(|attempt| board.spec(attempt.rung));
-        spec.map_or(OnRefusal::End, |spec| spec.on_refusal)
+    fn on_refusal(&self, id: AttemptId) -> OnRefusal {
+        self.attempt(id).map_or(OnRefusal::End, |attempt| attempt.spec.on_refusal)
     }
 
-    fn on_empty(&self, id: AttemptId, board: &Board) -> OnEmpty {
-        let spec = self.attempt(id).and_then(|attempt| board.spec(attempt.rung));
-        spec.map_or(OnEmpty::Next, |spec| spec.on_empty)
+    fn on_empty(&self, id: AttemptId) -> OnEmpty {
+        self.attempt(id).map_or(OnEmpty::Next, |attempt| attempt.spec.on_empty)
     }
 }
 
