@@ -81,7 +81,7 @@ pub fn size_term(prompt_tokens: u64) -> Duration {
 }
 
 /// Everything that is known of one rung.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Health {
     pub(crate) spec: RungSpec,
     pub(crate) hold: Hold,
@@ -91,6 +91,10 @@ pub(crate) struct Health {
     pub(crate) forced: Override,
     /// When the override ends by itself; `None`: never, or there is none.
     pub(crate) forced_until: Option<Time>,
+    /// Streams committed to it are to end, too.
+    pub(crate) cut_streams: bool,
+    /// Rises with each change of the override.
+    pub(crate) forced_version: u64,
     /// When an unmatched 403 was last seen with no good since.
     pub(crate) suspect: bool,
     shed: Shed,
@@ -148,6 +152,8 @@ impl Health {
             holds_asked: 0,
             forced: Override::Auto,
             forced_until: None,
+            cut_streams: false,
+            forced_version: 0,
             suspect: false,
             shed: Shed::default(),
             short: Rolling::new(6, Duration::from_secs(20)),

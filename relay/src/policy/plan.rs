@@ -2,7 +2,7 @@
 //! the others are passed over.
 
 use crate::policy::board::Board;
-use crate::policy::ladder::{LadderSpec, Need, RungIndex, RungSpec};
+use crate::policy::ladder::{LadderIndex, LadderSpec, Need, RungIndex, RungSpec};
 use crate::policy::time::Time;
 use shared::PassedOver;
 
@@ -17,15 +17,17 @@ pub struct Plan {
     pub lacking: Option<&'static str>,
 }
 
-/// Plans a walk of `ladder` for `need`.
+/// Plans a walk of `ladder`, which stands at `at` on the board, for `need`. An operator's
+/// order beats the config's.
 #[must_use]
-pub fn plan(ladder: &LadderSpec, need: &Need, board: &Board, now: Time) -> Plan {
+pub fn plan(at: LadderIndex, ladder: &LadderSpec, need: &Need, board: &Board, now: Time) -> Plan {
     let needs = need.capabilities.union(ladder.require);
     let largest = largest_context(ladder, board, |spec| {
         spec.can.lacks(needs).is_none() && gives_enough(spec, need)
     });
     let mut plan = Plan::default();
-    for &rung in &ladder.rungs {
+    let rungs = board.order_of(at, now).map_or(ladder.rungs.as_slice(), |(rungs, _)| rungs);
+    for &rung in rungs {
         let Some(spec) = board.spec(rung) else { continue };
         let lacking = spec.can.lacks(needs);
         plan.lacking = plan.lacking.or(lacking);

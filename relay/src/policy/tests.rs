@@ -9,6 +9,7 @@ mod hedging;
 mod hold;
 mod laws;
 mod onward;
+mod ordering;
 mod planning;
 mod remembering;
 mod repeats;
