@@ -21,7 +21,7 @@
 //!
 //! Where to look: [`walk`] is the walk, [`plan`] chooses candidates, [`outcome`]
 //! judges endings, [`table`] is the outcome table, [`exhausted`] ranks what the
-//! client is told, [`hold`] and [`board`] are what walks share, [`remembered`] is
+//! client is told, [`hold`], [`order`] and [`board`] are what walks share, [`preview`] replans past requests, [`remembered`] is
 //! what outlives the relay.
 
 pub mod action;
@@ -36,8 +36,10 @@ pub mod hold;
 pub mod input;
 pub mod ladder;
 mod lateness;
+pub mod order;
 pub mod outcome;
 pub mod plan;
+pub mod preview;
 pub mod probe;
 pub mod remembered;
 mod returning;
@@ -58,6 +60,7 @@ pub use ladder::{
     Capabilities, HedgeDelay, HedgeSpec, LadderIndex, LadderSpec, Need, OnEmpty, OnRefusal,
     RetrySpec, RungIndex, RungSpec,
 };
+pub use order::{Order, Source};
 pub use probe::Probe;
 pub use remembered::{Reference, Remembered, RememberedBreaker, RememberedHold, RememberedState};
 pub use time::Time;

@@ -1,5 +1,9 @@
 //! The admin API's types. Field names are the contract of `design.md` section 9.
 
+pub mod actions;
+pub mod changes;
+pub mod ttl;
+
 use crate::{
     AttemptKind, AttemptOutcome, Cause, PassedOver, RequestId, RequestOutcome, StreamVerdict,
     TokenVerdict, UnixMillis,

@@ -67,12 +67,12 @@ fn filter(query: Vec<(String, String)>) -> Result<RequestFilter, Problem> {
     Ok(filter)
 }
 
-fn value<T: FromStr<Err: Display>>(key: &str, text: &str) -> Result<T, Problem> {
+pub(super) fn value<T: FromStr<Err: Display>>(key: &str, text: &str) -> Result<T, Problem> {
     text.parse().map_err(|error| Problem::new(StatusCode::BAD_REQUEST, format!("{key}: {error}.")))
 }
 
 /// Reads the journal off the async threads.
-async fn read<T: Send + 'static>(
+pub(super) async fn read<T: Send + 'static>(
     reader: Reader,
     query: impl FnOnce(&Reader) -> Result<T, ReadError> + Send + 'static,
 ) -> Result<T, Problem> {

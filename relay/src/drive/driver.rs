@@ -14,19 +14,22 @@ use super::in_force::{InForce, Ladder};
 use super::line::Line;
 use super::log::{RequestLog, short};
 use super::reading::News;
-use super::relay::{Drain, Peer, Relay, Running};
+use super::relay::{Drain, Peer, Relay, Running, Signal};
 use super::reply::{Head, Out};
 use super::turn;
 use crate::dialect::openai_chat::ChatRequest;
 use crate::dialect::stamp::HEARTBEAT;
 use crate::journal::RequestStart;
-use crate::policy::{Action, AttemptId, Capabilities, Input, Need, Time, Walk};
+use crate::policy::{
+    Action, AttemptId, Capabilities, Input, Need, Override, RungIndex, Time, Walk,
+};
 use crate::wall;
 use bytes::{Bytes, BytesMut};
 use shared::{Cause, RequestId, RequestOutcome, UnixMillis};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use tokio::sync::watch;
 
 /// Bytes that are ready together leave together, up to here.
 const GLUED: usize = 16 * 1024;
@@ -68,7 +71,20 @@ enum Phase {
     Done,
 }
 
-type UntilCut = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// Gives the signals back once there was one.
+type Signalled = Pin<Box<dyn Future<Output = watch::Receiver<Signal>> + Send>>;
+
+/// One future for all that may interrupt a request from outside: polled where nothing else
+/// is due, so a token costs no more for it.
+fn signalled(mut signals: watch::Receiver<Signal>) -> Signalled {
+    Box::pin(async move {
+        if signals.changed().await.is_err() {
+            // The relay is gone, and with it whoever could have a word to say.
+            std::future::pending::<()>().await;
+        }
+        signals
+    })
+}
 
 /// One request being driven.
 pub struct Driver {
@@ -76,7 +92,7 @@ pub struct Driver {
     in_force: Arc<InForce>,
     ladder: Arc<Ladder>,
     request: ChatRequest,
-    prompt_tokens: u64,
+    need: Need,
     walk: Walk,
     peer: Arc<Peer>,
     _running: Running,
@@ -103,7 +119,7 @@ pub struct Driver {
     /// Set while bytes are with the server: how long it took to come back tells
     /// how long the client did not read.
     handed_at: Option<Time>,
-    until_cut: Option<UntilCut>,
+    signalled: Signalled,
 }
 
 impl std::fmt::Debug for Driver {
@@ -128,14 +144,14 @@ impl Driver {
             stream: request.stream(),
         };
         relay.journal.start(start.clone());
-        let watched = Arc::clone(relay);
-        let until_cut: UntilCut = Box::pin(async move { watched.until(Drain::Cut).await });
+        // Before the plan is made: what comes after it is heard.
+        let signalled = signalled(relay.signals());
         let mut driver = Self {
             walk: Walk::new(accepted, ladder.index, Arc::clone(&ladder.spec), need, wall::rng()),
             relay: Arc::clone(relay),
             in_force,
             ladder,
-            prompt_tokens: need.prompt_tokens,
+            need,
             request,
             peer,
             _running: running,
@@ -154,7 +170,7 @@ impl Driver {
             grown_at: 0,
             last_write: accepted,
             handed_at: None,
-            until_cut: Some(until_cut),
+            signalled,
         };
         driver.input(wall::now(), Input::Start);
         driver
@@ -286,13 +302,36 @@ impl Driver {
             }
             return Poll::Ready(());
         }
-        let cut = self.until_cut.as_mut().is_some_and(|cut| cut.as_mut().poll(cx).is_ready());
-        if cut {
-            self.until_cut = None;
-            self.input(wall::now(), Input::Stop(Cause::Drain));
+        if let Poll::Ready(mut signals) = self.signalled.as_mut().poll(cx) {
+            let drain = signals.borrow_and_update().drain;
+            self.signalled = signalled(signals);
+            if drain == Drain::Cut {
+                self.input(wall::now(), Input::Stop(Cause::Drain));
+            } else {
+                self.leave_forced();
+            }
             return Poll::Ready(());
         }
         Poll::Pending
+    }
+
+    /// Leaves the rungs that an operator has forced open.
+    fn leave_forced(&mut self) {
+        let now = wall::now();
+        let ladder = Arc::clone(&self.ladder);
+        let rungs = ladder.spec.rungs.iter().copied();
+        let forced: Vec<_> = self.relay.with_board(now, |board| {
+            let is_out = |rung: &RungIndex| {
+                board.forced(*rung, now).is_some_and(|(mode, _)| mode == Override::ForcedOpen)
+            };
+            rungs.filter(is_out).map(|rung| (rung, board.cuts_streams(rung, now))).collect()
+        });
+        for (rung, cut) in forced {
+            self.input(now, Input::Forced(rung));
+            if cut {
+                self.input(now, Input::CutStream(rung));
+            }
+        }
     }
 
     /// Time between handing bytes over and being asked again is time in which the

@@ -13,6 +13,7 @@ use crate::provider::{CannotBuild, Provider};
 use shared::{Price, UnixMillis};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A ladder by its name.
 #[derive(Debug)]
@@ -44,6 +45,12 @@ pub struct Rung {
     pub ask_usage: bool,
     /// Whether signs of life without content matter here.
     pub pings_count: bool,
+    /// Its own first clock.
+    pub ttft: Option<Duration>,
+    /// Its provider's name in the config.
+    pub provider_name: Arc<str>,
+    /// What it shares with others.
+    pub domains: Arc<[String]>,
 }
 
 /// A config in force.
@@ -78,6 +85,12 @@ impl InForce {
     #[must_use]
     pub fn rung(&self, index: RungIndex) -> Option<&Arc<Rung>> {
         self.by_place.get(index.0)?.as_ref()
+    }
+
+    /// The ladder at this place of the board; `None` if it has gone.
+    #[must_use]
+    pub fn ladder_at(&self, index: LadderIndex) -> Option<&Arc<Ladder>> {
+        self.ladders.iter().find(|ladder| ladder.index == index)
     }
 
     /// Whether nothing differs from `before`, what its files hold included.
@@ -158,6 +171,12 @@ pub(super) fn prepare(
             price: settings.price,
             ask_usage: settings.stream_options,
             pings_count: settings.pings_count,
+            ttft: settings.ttft,
+            provider_name: config
+                .providers
+                .get(settings.provider)
+                .map_or_else(|| Arc::from(""), |provider| provider.name.as_str().into()),
+            domains: settings.domains.as_slice().into(),
         });
         if let Some(slot) = by_place.get_mut(place.at.0) {
             *slot = Some(Arc::clone(&rung));

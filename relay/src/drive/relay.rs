@@ -2,12 +2,14 @@
 //! word that the relay is to stop.
 
 use super::in_force::{InForce, Places, Prepared, prepare};
+use super::in_force::{Ladder, Rung};
 use super::memory::Memory;
+use super::operator::{Operators, Past, Published};
 use crate::config::Config;
 use crate::journal::Journal;
-use crate::journal::{OverrideEnd, TransitionRecord};
+use crate::journal::{OrderEnd, OverrideEnd, TransitionRecord};
 use crate::metrics::Metrics;
-use crate::policy::{Board, LadderIndex, LadderSpec, Time, Transition, Why};
+use crate::policy::{Board, LadderIndex, LadderSpec, RungIndex, Time, Transition, Why};
 use crate::provider::CannotBuild;
 use shared::admin::ConfigError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,6 +25,14 @@ pub enum Drain {
     Draining,
     /// Running ones end now.
     Cut,
+}
+
+/// What every running request is told of at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Signal {
+    pub(super) drain: Drain,
+    /// How often rungs have been forced open.
+    forced: u64,
 }
 
 /// All that requests share.
@@ -44,7 +54,10 @@ pub struct Relay {
     account_refused: Notify,
     board: Mutex<Board>,
     memory: Memory,
-    drain: watch::Sender<Drain>,
+    pub(super) operators: Operators,
+    /// The last requests of each ladder.
+    pub(super) past: Past,
+    signal: watch::Sender<Signal>,
     running: AtomicUsize,
 }
 
@@ -91,6 +104,8 @@ impl Relay {
         let memory = Memory::default();
         memory.reshape(identities);
         Ok(Self {
+            operators: Operators::default(),
+            past: Past::default(),
             metrics: Metrics::new(&super::count::names(&in_force)),
             in_force: RwLock::new(Arc::new(in_force)),
             reloading: Mutex::new(places),
@@ -101,7 +116,7 @@ impl Relay {
             journal,
             started: crate::wall::unix(),
             began: now,
-            drain: watch::Sender::new(Drain::Serving),
+            signal: watch::Sender::new(Signal { drain: Drain::Serving, forced: 0 }),
             running: AtomicUsize::new(0),
         })
     }
@@ -126,7 +141,7 @@ impl Relay {
     /// The shared board, for the length of one input; never across an await. What it
     /// says of breakers goes to the journal once the lock is given back.
     pub(super) fn with_board<T>(&self, now: Time, work: impl FnOnce(&mut Board) -> T) -> T {
-        let (done, transitions) = {
+        let (done, transitions, ended) = {
             // A panic under the lock leaves the board's plain numbers usable.
             let mut board: MutexGuard<'_, Board> =
                 self.board.lock().unwrap_or_else(PoisonError::into_inner);
@@ -135,18 +150,37 @@ impl Relay {
             if !changed.is_empty() {
                 self.memory.changed(now, &board, &changed, &self.journal);
             }
-            (done, board.take_transitions())
+            let transitions = board.take_transitions();
+            let version = |of: &Transition| board.override_version(of.rung);
+            let versions: Vec<_> = transitions.iter().map(version).collect();
+            let ended = board.take_ended_orders().into_iter();
+            let ended: Vec<_> = ended.map(|at| (at, board.order_version(at))).collect();
+            (done, transitions.into_iter().zip(versions), ended)
         };
-        for transition in &transitions {
-            self.journal_transition(now, transition);
+        for (transition, version) in transitions {
+            self.journal_transition(now, &transition, version);
+        }
+        for (ladder, version) in ended {
+            self.journal_order_end(ladder, version);
         }
         done
     }
 
-    fn journal_transition(&self, now: Time, transition: &Transition) {
+    fn journal_order_end(&self, index: LadderIndex, version: u64) {
+        let Some(ladder) = self.ladder_at(index) else { return };
+        tracing::warn!(ladder = %ladder.name, "the operator's order has ended; the config's rules");
+        self.journal.end_order(OrderEnd {
+            ladder: Arc::clone(&ladder.name),
+            at: crate::wall::unix(),
+            version,
+            why: Why::Expired.as_str(),
+        });
+        self.published(&Published::Ladder(index));
+    }
+
+    fn journal_transition(&self, now: Time, transition: &Transition, version: u64) {
         // What happens to one that has gone is nobody's business any more.
-        let in_force = self.in_force();
-        let Some(rung) = in_force.rung(transition.rung) else { return };
+        let Some(rung) = self.rung(transition.rung) else { return };
         let (rule, weight) = (transition.why.as_str(), transition.weight);
         tracing::warn!(rung = %rung.name, from = transition.from, to = transition.to, rule, weight, "breaker");
         self.metrics.transition(&rung.name, transition.to, rule);
@@ -163,8 +197,20 @@ impl Relay {
             weight,
         });
         if transition.why == Why::Expired {
-            self.journal.end_override(OverrideEnd { rung: Arc::clone(&rung.name), at, why: rule });
+            let rung = Arc::clone(&rung.name);
+            self.journal.end_override(OverrideEnd { rung, at, version, why: rule });
+            self.published(&Published::Rung(transition.rung));
         }
+    }
+
+    /// The rung at this place of the board; `None` if it has gone.
+    pub(super) fn rung(&self, index: RungIndex) -> Option<Arc<Rung>> {
+        self.in_force().rung(index).map(Arc::clone)
+    }
+
+    /// The ladder at this place of the board; `None` if it has gone.
+    pub(super) fn ladder_at(&self, index: LadderIndex) -> Option<Arc<Ladder>> {
+        self.in_force().ladder_at(index).map(Arc::clone)
     }
 
     pub(super) fn memory(&self) -> &Memory {
@@ -174,23 +220,38 @@ impl Relay {
     /// How far the relay is on its way to stop.
     #[must_use]
     pub fn drain(&self) -> Drain {
-        *self.drain.borrow()
+        self.signal.borrow().drain
     }
 
     /// Goes one step further on the way to stop; never back.
     pub fn set_drain(&self, drain: Drain) {
-        self.drain.send_if_modified(|now| {
-            let further = drain > *now;
-            *now = drain.max(*now);
+        self.signal.send_if_modified(|now| {
+            let further = drain > now.drain;
+            now.drain = drain.max(now.drain);
             further
         });
     }
 
     /// Waits until the relay is at `drain` or further.
     pub async fn until(&self, drain: Drain) {
-        let mut signal = self.drain.subscribe();
+        let mut signal = self.signal.subscribe();
         // The sender lives as long as this relay, so this cannot fail.
-        let _never_closed = signal.wait_for(|now| *now >= drain).await;
+        let _never_closed = signal.wait_for(|now| now.drain >= drain).await;
+    }
+
+    /// Rungs have been forced open: running walks look whether they are on one.
+    pub(super) fn tell_walks(&self) {
+        self.signal.send_modify(|now| now.forced = now.forced.wrapping_add(1));
+    }
+
+    /// Tells of every signal from now on. One that is on its way to stop already says so
+    /// at once.
+    pub(super) fn signals(&self) -> watch::Receiver<Signal> {
+        let mut signals = self.signal.subscribe();
+        if signals.borrow().drain == Drain::Cut {
+            signals.mark_changed();
+        }
+        signals
     }
 
     /// Requests running now, those whose body is still coming included.

@@ -32,9 +32,10 @@ impl Relay {
             for row in &kept.overrides {
                 restore_override(board, self.memory(), row, moment);
             }
-            // Those whose time came while nobody was there.
-            board.settle(moment.now);
         });
+        self.restore_operators(kept);
+        // Those whose time came while nobody was there.
+        self.with_board(moment.now, |board| board.settle(moment.now));
     }
 
     /// Writes what is known of the rungs; before the journal is closed.
@@ -60,7 +61,7 @@ pub async fn look_after_rungs(relay: Arc<Relay>) {
     }
 }
 
-fn left(until: Time, now: Time) -> String {
+pub(super) fn left(until: Time, now: Time) -> String {
     // Whole seconds are enough for a human, and none left is not zero left.
     let seconds = until.since(now).as_secs().saturating_add(1);
     humantime::format_duration(Duration::from_secs(seconds)).to_string()
@@ -109,6 +110,9 @@ fn restore_override(board: &mut Board, memory: &Memory, row: &OverrideRecord, mo
     };
     let until = row.until.map(|until| wall::time_of(now, today.max(row.at), until));
     board.force_until(index, now, mode, until);
+    if row.cut {
+        board.cut_streams(index);
+    }
     let left = until.map_or_else(|| "without an end".to_owned(), |until| left(until, now));
     let (mode, by) = (mode.as_str(), row.author.as_deref().unwrap_or("unknown"));
     let reason = row.reason.as_deref().unwrap_or_default();

@@ -66,6 +66,12 @@ pub(super) fn words(failure: &Failure, ladder: &Ladder, speaker: Option<&Provide
         Told::Draining => {
             upstream("draining", "The relay is shutting down. Send the request again.".to_owned())
         }
+        Told::CutByOperator => upstream(
+            "cut_by_operator",
+            "An operator took the provider of this answer out of service. What you have is not \
+             the whole answer. Send the request again."
+                .to_owned(),
+        ),
         Told::RelayFault => Words {
             kind: "server_error",
             ..upstream(

@@ -37,9 +37,11 @@ impl Held {
                 }
                 return Some(entry);
             }
-            Record::Transition(_) | Record::Health(_) | Record::OverrideEnd(_) => {
-                return Some(entry);
-            }
+            Record::Transition(_)
+            | Record::Health(_)
+            | Record::OverrideEnd(_)
+            | Record::OrderEnd(_)
+            | Record::Action(_) => return Some(entry),
             Record::Wake => return None,
         };
         self.order.push_back((entry.at, key));

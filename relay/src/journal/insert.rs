@@ -1,6 +1,7 @@
 //! The SQL of writing. Every statement may run twice with the same result, since
 //! a batch whose COMMIT failed is written again.
 
+use super::actions::{end_order, insert_action};
 use super::kept::{end_override, insert_health};
 use super::record::{AttemptEnd, AttemptStart, Record, RequestEnd, RequestStart, TransitionRecord};
 use rusqlite::{Connection, params};
@@ -58,6 +59,8 @@ pub(super) fn insert(conn: &Connection, record: &Record) -> rusqlite::Result<()>
         Record::Transition(transition) => insert_transition(conn, transition),
         Record::Health(health) => insert_health(conn, health),
         Record::OverrideEnd(end) => end_override(conn, end),
+        Record::OrderEnd(end) => end_order(conn, end),
+        Record::Action(record) => insert_action(conn, record),
         Record::Wake => Ok(()),
     }
 }

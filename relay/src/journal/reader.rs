@@ -10,6 +10,7 @@ pub(super) mod query;
 mod rows;
 mod sort;
 
+use super::actions::{self, ActionFilter};
 use super::file::immutable_uri;
 use super::kept::{self, Kept};
 use super::schema::{self, Found, VERSION};
@@ -18,6 +19,7 @@ pub use sort::Sort;
 use cursor::Place;
 use query::Part;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
+use shared::admin::actions::{Action, ActionPage};
 use shared::admin::{RequestDetail, RequestPage, RequestRow};
 use shared::{AttemptKind, RequestId, RequestOutcome, UnixMillis};
 use std::path::{Path, PathBuf};
@@ -256,6 +258,22 @@ impl Reader {
             .query_map([id.number()], rows::attempt)?
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Some(RequestDetail { request, attempts, passed_over }))
+    }
+
+    /// The actions that pass the filter, newest first, a page of them.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn actions(&self, filter: &ActionFilter) -> Result<ActionPage, ReadError> {
+        Ok(actions::list(&self.connect()?, filter)?)
+    }
+
+    /// The action with the client's id `key`, and its first answer; `None` if it is not there.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn action(&self, key: &str) -> Result<Option<(Action, String)>, ReadError> {
+        Ok(actions::one(&self.connect()?, key)?)
     }
 
     /// What was kept for the relay's next life.

@@ -4,6 +4,7 @@
 //! and closed sets of words. There is no field that could hold a prompt, an
 //! answer or a key.
 
+use super::actions::{ActionRecord, OrderEnd};
 use super::kept::{HealthRecord, OverrideEnd};
 use shared::{
     AttemptKind, AttemptOutcome, Cause, NanoUsd, PassedOver, RequestId, RequestOutcome,
@@ -158,6 +159,8 @@ pub(super) enum Record {
     Transition(TransitionRecord),
     Health(HealthRecord),
     OverrideEnd(OverrideEnd),
+    OrderEnd(OrderEnd),
+    Action(Box<ActionRecord>),
     /// Nothing; ends the writer's wait, so that it sees that it shall stop.
     Wake,
 }

@@ -14,6 +14,7 @@ use crate::policy::breaker::{Breaker, State, Ticket, Why};
 use crate::policy::budget::Budget;
 use crate::policy::health::{Health, Override, size_term};
 use crate::policy::ladder::{HedgeSpec, LadderIndex, LadderSpec, RungIndex, RungSpec};
+use crate::policy::order::{Order, Source, Standing};
 use crate::policy::remembered::{Remembered, RememberedState};
 use crate::policy::table::{Verdict, row};
 use crate::policy::time::Time;
@@ -27,15 +28,18 @@ const HARD_DOWN: Duration = Duration::from_secs(300);
 /// A race that was lost sooner says nothing about whether a token ever comes.
 const A_CHANCE: Duration = Duration::from_secs(2);
 
-/// The health of every rung and the budgets of every ladder.
-#[derive(Debug)]
+/// The health of every rung, the budgets and the order of every ladder. A copy of it is
+/// what a preview is planned on.
+#[derive(Debug, Clone)]
 pub struct Board {
     rungs: Vec<Health>,
-    ladders: Vec<(Arc<LadderSpec>, Budget)>,
+    ladders: Vec<Standing>,
     transitions: Vec<Transition>,
     /// Rungs of which something worth keeping has changed.
     changed: Vec<RungIndex>,
-    /// When the first override ends by itself.
+    /// Ladders whose operator's order has ended by itself.
+    ended_orders: Vec<LadderIndex>,
+    /// When the first override or order ends by itself.
     next_expiry: Option<Time>,
     /// Requests so far, on all ladders.
     walks: u64,
@@ -100,15 +104,12 @@ impl Board {
     /// A board of rungs that nothing is known of; `rng` gives its jitter.
     #[must_use]
     pub fn new(rungs: Vec<RungSpec>, ladders: Vec<Arc<LadderSpec>>, rng: fastrand::Rng) -> Self {
-        let budget = |ladder: Arc<LadderSpec>| {
-            let budget = Budget::new(&ladder.hedge, &ladder.retry);
-            (ladder, budget)
-        };
         Self {
             rungs: rungs.into_iter().map(Health::new).collect(),
-            ladders: ladders.into_iter().map(budget).collect(),
+            ladders: ladders.into_iter().map(Standing::new).collect(),
             transitions: Vec::new(),
             changed: Vec::new(),
+            ended_orders: Vec::new(),
             next_expiry: None,
             walks: 0,
             rng,
@@ -239,27 +240,27 @@ impl Board {
 
     /// A request came to `ladder`; returns its number.
     pub(crate) fn request(&mut self, ladder: LadderIndex) -> u64 {
-        if let Some((_, budget)) = self.ladders.get_mut(ladder.0) {
-            budget.request();
+        if let Some(ladder) = self.ladders.get_mut(ladder.0) {
+            ladder.budget.request();
         }
         self.walks = self.walks.wrapping_add(1);
         self.walks
     }
 
     pub(crate) fn budget(&mut self, ladder: LadderIndex) -> Option<&mut Budget> {
-        self.ladders.get_mut(ladder.0).map(|(_, budget)| budget)
+        self.ladders.get_mut(ladder.0).map(|ladder| &mut ladder.budget)
     }
 
     /// Levels of a ladder's hedge and retry budgets.
     #[must_use]
     pub fn levels(&self, ladder: LadderIndex) -> Option<(f64, f64)> {
-        self.ladders.get(ladder.0).map(|(_, budget)| budget.levels())
+        self.ladders.get(ladder.0).map(|ladder| ladder.budget.levels())
     }
 
     /// How often a ladder's hedge and retry budgets have refused.
     #[must_use]
     pub fn refusals(&self, ladder: LadderIndex) -> Option<(u64, u64)> {
-        let budget = &self.ladders.get(ladder.0)?.1;
+        let budget = &self.ladders.get(ladder.0)?.budget;
         Some((budget.refused_hedges, budget.refused_retries))
     }
 
@@ -510,8 +511,8 @@ impl Board {
         let carries = |other: &RungIndex| {
             *other != rung && self.is_closed(*other) && self.usable(*other, now).is_ok()
         };
-        let on_it = |(ladder, _): &&(Arc<LadderSpec>, Budget)| ladder.rungs.contains(&rung);
-        self.ladders.iter().filter(on_it).any(|(ladder, _)| !ladder.rungs.iter().any(carries))
+        let on_it = |ladder: &&Standing| ladder.spec.rungs.contains(&rung);
+        self.ladders.iter().filter(on_it).any(|ladder| !ladder.spec.rungs.iter().any(carries))
     }
 
     fn is_load(&self, rung: RungIndex, now: Time) -> bool {
@@ -520,8 +521,8 @@ impl Board {
             && self
                 .ladders
                 .iter()
-                .filter(|(ladder, _)| ladder.rungs.contains(&rung))
-                .any(|(ladder, _)| ladder.rungs.iter().any(is_away))
+                .filter(|ladder| ladder.spec.rungs.contains(&rung))
+                .any(|ladder| ladder.spec.rungs.iter().any(is_away))
     }
 
     /// Whether `rung`, bad as it may be, answers: only late.
@@ -582,7 +583,95 @@ impl Board {
         self.plan_expiry();
     }
 
-    /// Ends the overrides whose time is over. Every walk does so before anything else;
+    /// Streams that are committed to `rung` are to end while it is forced open.
+    pub fn cut_streams(&mut self, rung: RungIndex) {
+        if let Some(health) = self.rungs.get_mut(rung.0) {
+            health.cut_streams = health.forced == Override::ForcedOpen;
+        }
+    }
+
+    /// Whether streams that are committed to `rung` are to end.
+    #[must_use]
+    pub fn cuts_streams(&self, rung: RungIndex, now: Time) -> bool {
+        let cuts = |health: &Health| health.cut_streams && health.rules(now).0 != Override::Auto;
+        self.rungs.get(rung.0).is_some_and(cuts)
+    }
+
+    /// The version of a rung's override: it rises with each change, an end by itself
+    /// included.
+    #[must_use]
+    pub fn override_version(&self, rung: RungIndex) -> u64 {
+        self.rungs.get(rung.0).map(|health| health.forced_version).unwrap_or_default()
+    }
+
+    /// Puts a ladder in an operator's order; `None`: back to the config's. The order has
+    /// to be one of the ladder's rungs.
+    pub fn reorder(&mut self, ladder: LadderIndex, order: Option<Order>) {
+        if let Some(ladder) = self.ladders.get_mut(ladder.0) {
+            ladder.reorder(order);
+        }
+        self.plan_expiry();
+    }
+
+    /// The rungs of a ladder in the order that rules at `now`, and whose order that is;
+    /// `None` for an index that is not on the board.
+    #[must_use]
+    pub fn order_of(&self, ladder: LadderIndex, now: Time) -> Option<(&[RungIndex], Source)> {
+        let ladder = self.ladders.get(ladder.0)?;
+        Some(match ladder.order_at(now) {
+            Some(order) if order.adapted => (&order.rungs, Source::Adapted),
+            Some(order) => (&order.rungs, Source::Operator),
+            None => (&ladder.spec.rungs, Source::Config),
+        })
+    }
+
+    /// The version of a ladder's order: it rises with each change, an end by itself included.
+    #[must_use]
+    pub fn order_version(&self, ladder: LadderIndex) -> u64 {
+        self.ladders.get(ladder.0).map(|ladder| ladder.version).unwrap_or_default()
+    }
+
+    /// Versions as they were before a restart; they only rise.
+    pub fn restore_versions(
+        &mut self,
+        rung: Option<(RungIndex, u64)>,
+        ladder: Option<(LadderIndex, u64)>,
+    ) {
+        if let Some((health, version)) =
+            rung.and_then(|(at, v)| Some((self.rungs.get_mut(at.0)?, v)))
+        {
+            health.forced_version = health.forced_version.max(version);
+        }
+        if let Some((ladder, version)) =
+            ladder.and_then(|(at, v)| Some((self.ladders.get_mut(at.0)?, v)))
+        {
+            ladder.version = ladder.version.max(version);
+        }
+    }
+
+    /// Ladders whose operator's order has ended by itself since this was last asked.
+    pub fn take_ended_orders(&mut self) -> Vec<LadderIndex> {
+        std::mem::take(&mut self.ended_orders)
+    }
+
+    /// Ladders that would be left with forced-open rungs only, by these changes at once
+    /// and not by others.
+    #[must_use]
+    pub fn left_without(&self, changes: &[(RungIndex, Override)], now: Time) -> Vec<LadderIndex> {
+        let change = |rung: &RungIndex| changes.iter().find(|(other, _)| other == rung);
+        let is_taken =
+            |rung: &RungIndex| change(rung).is_some_and(|(_, mode)| *mode == Override::ForcedOpen);
+        let is_out = |rung: &RungIndex| {
+            let present = || self.forced(*rung, now).map_or(Override::ForcedOpen, |(mode, _)| mode);
+            change(rung).map_or_else(present, |(_, mode)| *mode) == Override::ForcedOpen
+        };
+        let ladders = self.ladders.iter().map(|ladder| &ladder.spec.rungs).enumerate();
+        let left =
+            ladders.filter(|(_, rungs)| rungs.iter().any(is_taken) && rungs.iter().all(is_out));
+        left.map(|(at, _)| LadderIndex(at)).collect()
+    }
+
+    /// Ends the overrides and orders whose time is over. Every walk does so before anything else;
     /// the shell does when nobody walks, so that a countdown ends in time.
     pub fn settle(&mut self, now: Time) {
         if self.next_expiry.is_none_or(|at| at > now) {
@@ -594,6 +683,12 @@ impl Board {
                 self.end_override(RungIndex(index), now, Override::Auto, Why::Expired);
             }
         }
+        for (index, ladder) in self.ladders.iter_mut().enumerate() {
+            if ladder.order.is_some() && ladder.order_at(now).is_none() {
+                ladder.reorder(None);
+                self.ended_orders.push(LadderIndex(index));
+            }
+        }
         self.plan_expiry();
     }
 
@@ -602,6 +697,8 @@ impl Board {
         let (before, from) = (health.forced, health.breaker.state());
         health.forced = to;
         health.forced_until = None;
+        health.cut_streams = false;
+        health.forced_version = health.forced_version.saturating_add(1);
         let thaws = frozen(before) && before != to && !frozen(to);
         if thaws {
             health.breaker.thaw(now, before == Override::ForcedOpen);
@@ -612,7 +709,9 @@ impl Board {
     }
 
     fn plan_expiry(&mut self) {
-        self.next_expiry = self.rungs.iter().filter_map(|health| health.forced_until).min();
+        let overrides = self.rungs.iter().filter_map(|health| health.forced_until);
+        let orders = self.ladders.iter().filter_map(|ladder| ladder.order.as_ref()?.until);
+        self.next_expiry = overrides.chain(orders).min();
     }
 
     /// The override of a rung, and when it ends by itself.

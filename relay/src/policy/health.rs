@@ -84,7 +84,7 @@ pub fn size_term(prompt_tokens: u64) -> Duration {
 }
 
 /// Everything that is known of one rung.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Health {
     /// Shared with the attempts that were dialled under it.
     pub(crate) spec: Arc<RungSpec>,
@@ -99,6 +99,10 @@ pub(crate) struct Health {
     pub(crate) suspect: Option<u64>,
     /// Since when its account has the key that it has; the zero: from the start.
     pub(crate) account_since: Time,
+    /// Streams committed to it are to end, too.
+    pub(crate) cut_streams: bool,
+    /// Rises with each change of the override.
+    pub(crate) forced_version: u64,
     shed: Shed,
     short: Rolling,
     long: Rolling,
@@ -156,6 +160,8 @@ impl Health {
             forced_until: None,
             suspect: None,
             account_since: Time::default(),
+            cut_streams: false,
+            forced_version: 0,
             shed: Shed::default(),
             short: Rolling::new(6, Duration::from_secs(20)),
             long: Rolling::new(6, Duration::from_secs(300)),

@@ -77,6 +77,17 @@ impl Probe {
         true
     }
 
+    /// Its rung was forced open: it is done, and has said nothing.
+    pub fn cut(&mut self, now: Time, board: &mut Board) {
+        self.end(now, AttemptOutcome::Cancelled.into(), false, board);
+    }
+
+    /// The rung that it is on.
+    #[must_use]
+    pub const fn rung(&self) -> RungIndex {
+        self.rung
+    }
+
     fn say_slow(&mut self, now: Time, board: &mut Board) {
         if !self.slow {
             self.slow = true;

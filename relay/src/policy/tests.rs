@@ -12,6 +12,7 @@ mod hold;
 mod house;
 mod laws;
 mod onward;
+mod ordering;
 mod planning;
 mod remembering;
 mod repeats;

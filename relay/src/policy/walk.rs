@@ -140,6 +140,7 @@ impl Walk {
                 }
             }
             Input::Forced(rung) => self.forced(now, rung, board, out),
+            Input::CutStream(rung) => self.cut_stream(now, rung, board, out),
             Input::Stop(cause) => self.stop(now, cause, board, out),
             Input::Wake => self.wake(now, board, out),
         }
@@ -179,7 +180,7 @@ impl Walk {
 
     fn start(&mut self, now: Time, board: &mut Board, out: &mut Vec<Action>) {
         self.number = board.request(self.at);
-        self.plan = plan(&self.ladder, &self.need, board, now);
+        self.plan = plan(self.at, &self.ladder, &self.need, board, now);
         let candidates = &mut self.plan.candidates;
         board.order(&self.ladder, candidates, now, &mut self.rng);
         let kind = self.drill(board);
@@ -321,6 +322,9 @@ impl Walk {
         let outcome = RequestOutcome::Cancelled;
         match cause {
             Cause::Drain => self.fail(with_cause(told(Told::Draining, 503, outcome), cause), out),
+            Cause::Operator => {
+                self.fail(with_cause(told(Told::CutByOperator, 503, outcome), cause), out);
+            }
             Cause::RelayFault => {
                 let outcome = RequestOutcome::Failed;
                 self.fail(with_cause(told(Told::RelayFault, 500, outcome), cause), out);

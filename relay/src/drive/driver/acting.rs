@@ -51,7 +51,7 @@ impl Driver {
                     }
                     let facts = line.reader.facts();
                     let ending = AttemptEnding { outcome, cause, clock, verdict, stream_verdict };
-                    let end = line.log.end(now, ending, &line.rung, facts, self.prompt_tokens);
+                    let end = line.log.end(now, ending, &line.rung, facts, self.need.prompt_tokens);
                     let ttft = line.log.first_token.map(|at| at.since(line.log.dialled));
                     count::attempt(&self.relay.metrics, &self.ladder.name, &end, ttft);
                     self.log.attempts.push(end);

@@ -5,6 +5,7 @@ use crate::dialect::openai_chat::{self, BelayError, ClientError, TERMINATOR};
 use crate::dialect::stamp;
 use crate::drive::closing::Closing;
 use crate::drive::count;
+use crate::drive::operator::Gone;
 use crate::drive::reply::{self, Out, Reply, error_reply};
 use crate::drive::tell::{Words, words};
 use crate::journal::{AttemptEnd, Commit};
@@ -164,6 +165,11 @@ impl Driver {
         }
         let record = self.log.end(outcome, cause, &self.in_force, self.walk.passed_over());
         count::request(&self.relay.metrics, &self.ladder.name, &record, &self.log);
+        let answer =
+            record.attempts.iter().find(|a| Some(a.start.n) == self.committed.map(|id| id.0));
+        let usage = answer.map(|attempt| attempt.usage).unwrap_or_default();
+        let gone = Gone { at: record.start.at, need: self.need, usage };
+        self.relay.past.keep(self.ladder.index, gone);
         self.relay.journal.end(record)
     }
 }

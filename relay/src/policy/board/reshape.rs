@@ -9,9 +9,9 @@
 
 use super::Board;
 use crate::policy::breaker::Why;
-use crate::policy::budget::Budget;
 use crate::policy::health::Health;
 use crate::policy::ladder::{LadderIndex, LadderSpec, RungIndex, RungSpec};
+use crate::policy::order::Standing;
 use crate::policy::time::Time;
 use std::sync::Arc;
 
@@ -52,6 +52,8 @@ impl Board {
         ladders: Vec<(LadderIndex, Arc<LadderSpec>)>,
     ) {
         self.settle(now);
+        let heirs: Vec<_> =
+            rungs.iter().filter_map(|placed| Some((placed.heir_of?, placed.at))).collect();
         for Placed { at, spec, heir_of, another_key } in rungs {
             match self.rungs.get_mut(at.0) {
                 Some(health) => health.set_spec(spec),
@@ -68,19 +70,17 @@ impl Board {
         }
         // Nobody is spared for the sake of a ladder that nobody can ask for any more.
         let no_rungs = Arc::new(LadderSpec::default());
-        self.ladders.iter_mut().for_each(|(spec, _)| *spec = Arc::clone(&no_rungs));
+        self.ladders.iter_mut().for_each(|ladder| ladder.spec = Arc::clone(&no_rungs));
         for (at, spec) in ladders {
             match self.ladders.get_mut(at.0) {
-                Some((before, budget)) => {
-                    budget.set_spec(&spec.hedge, &spec.retry);
-                    *before = spec;
+                Some(ladder) => {
+                    ladder.budget.set_spec(&spec.hedge, &spec.retry);
+                    ladder.spec = spec;
                 }
-                None => {
-                    let budget = Budget::new(&spec.hedge, &spec.retry);
-                    self.ladders.push((spec, budget));
-                }
+                None => self.ladders.push(Standing::new(spec)),
             }
         }
+        self.ladders.iter_mut().for_each(|ladder| ladder.refit(&heirs));
     }
 
     /// A refused account has another key: a hard-down is over.
