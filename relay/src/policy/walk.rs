@@ -231,7 +231,8 @@ impl Walk {
         let number = u32::try_from(self.attempts.len().saturating_add(1)).unwrap_or(u32::MAX);
         let attempt = AttemptId(number);
         // Once a rung has refused the relay's own fields it is not sent them again.
-        let plain = plain || self.attempts.iter().any(|other| other.rung == rung && other.plain);
+        let knows = |other: &Attempt| other.rung == rung && (other.plain || other.repeated);
+        let plain = plain || self.attempts.iter().any(knows);
         // A rung that was passed over when the walk was planned may be called after all.
         if kind != AttemptKind::LastResort {
             self.plan.passed_over.retain(|(other, _)| *other != rung);
@@ -449,6 +450,9 @@ impl Walk {
     ) {
         let losers: Vec<_> = self.in_flight().filter(|&id| id != winner).collect();
         for id in losers {
+            // A race that is lost after the mark says that it was slow, also where its
+            // deadline and the winner's token come in the same moment.
+            self.say_slow_if_due(now, id, board);
             if self.attempt(id).is_some_and(is_silent_probe) {
                 self.detach(id, board, out);
             } else {

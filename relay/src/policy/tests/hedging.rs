@@ -1,8 +1,9 @@
 //! Hedges, races, soft clocks and the budgets that bound them.
 
+use super::house::*;
 use super::scenario::*;
 use crate::policy::{Action, HedgeDelay, HedgeSpec, Input, LadderSpec, Need, RetrySpec, RungSpec};
-use shared::{AttemptKind as K, AttemptOutcome as O, Cause};
+use shared::{AttemptKind as K, AttemptOutcome as O, Cause, TokenVerdict};
 use std::time::Duration;
 
 fn hedging(count: usize) -> LadderSpec {
@@ -31,6 +32,30 @@ fn a_silent_first_attempt_gets_a_rival_and_the_first_token_wins() {
         stream_verdict: None,
     };
     assert_eq!(won, [lost, Action::Commit(B)]);
+}
+
+#[test]
+fn a_race_lost_at_the_mark_was_slow_though_nobody_was_woken() {
+    for (millis, verdict) in [(1_249, None), (1_250, Some(TokenVerdict::Slow))] {
+        let delay = HedgeDelay::Fixed(Duration::from_millis(500));
+        let spec = LadderSpec { hedge: HedgeSpec { delay, ..HedgeSpec::default() }, ..hedging(2) };
+        let mut house = House::of(spec, rungs(2));
+        house.knows(FIRST, (1_000, 800), 1.0);
+        let (mut walk, _) = house.walk();
+        house.after(Duration::from_millis(500));
+        house.give(&mut walk, Input::Wake);
+        house.after(Duration::from_millis(millis - 500));
+        let won = house.give(&mut walk, Input::Token { attempt: B, refusal: false });
+        let lost = Action::AttemptEnded {
+            attempt: A,
+            outcome: O::Cancelled,
+            cause: Some(Cause::LostRace),
+            clock: None,
+            verdict,
+            stream_verdict: None,
+        };
+        assert_eq!(won, [lost, Action::Commit(B)], "lost after {millis} ms");
+    }
 }
 
 #[test]

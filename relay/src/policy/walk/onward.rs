@@ -90,12 +90,16 @@ impl Walk {
         }
         let row = row(outcome);
         let complains = outcome == AttemptOutcome::BadRequest && names_added_field(ending);
-        if complains && !plain && self.has_attempts_left() {
+        let is_ours = complains && !plain;
+        if is_ours && self.has_attempts_left() {
             // The relay's own field was at fault: that says nothing of the request or the rung.
             if let Some(attempt) = self.attempts.iter_mut().find(|attempt| attempt.id == id) {
                 attempt.repeated = true;
             }
-            return self.dial(now, rung, AttemptKind::Retry, true, board, out);
+            // Another walk may have learnt meanwhile that the rung must not be called.
+            if board.usable(rung, now).is_ok() {
+                return self.dial(now, rung, AttemptKind::Retry, true, board, out);
+            }
         }
         if self.nobody_says_otherwise() || !self.may_send_again(outcome, ending) {
             return self.give_up(now, board, out);
@@ -107,7 +111,7 @@ impl Walk {
             return;
         }
         let goes_on = match row.next {
-            Next::Never => false,
+            Next::Never => is_ours,
             Next::Yes | Next::LargerContext | Next::Uncommitted => true,
             Next::OnEmpty => self.on_empty(id) == OnEmpty::Next,
             Next::OnRefusal => self.on_refusal(id) == OnRefusal::Next,
@@ -254,11 +258,13 @@ impl Walk {
     /// Not called yet, or refused only for the moment and not out of retries.
     fn is_worth_waiting_for(&self, now: Time, rung: RungIndex, board: &Board) -> bool {
         let last = self.attempts.iter().rev().find(|attempt| attempt.rung == rung);
-        let Some(last) = last.and_then(|attempt| attempt.outcome) else {
+        let outcome = last.and_then(|attempt| attempt.outcome);
+        let Some((last, outcome)) = last.zip(outcome) else {
             return self.reserve(board).any(|other| other == rung);
         };
         self.has_room_for_a_retry()
-            && match row(last).again {
+            && match row(outcome).again {
+                _ if last.repeated => true,
                 Again::Never => false,
                 Again::AfterHold => true,
                 Again::Retries => self.has_retries_left(now, rung, board),
