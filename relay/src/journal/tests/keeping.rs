@@ -159,7 +159,7 @@ fn rungs_nobody_has_heard_of_for_long_are_let_go_and_young_ones_stay() {
         assert!(journal.keep(aged(rung, days)));
         set_override(&bed, rung, UnixMillis(now().0 - 9 * DAY), None);
         let at = UnixMillis(now().0 - days * DAY);
-        journal.end_override(OverrideEnd { rung: rung.into(), at, why: "expired" });
+        journal.end_override(OverrideEnd { rung: rung.into(), at, version: 2, why: "expired" });
     }
     // In force for ever, however old.
     set_override(&bed, "endless", UnixMillis(1), None);
