@@ -12,6 +12,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod admin_changes;
 mod cases;
 mod client_contract;
 mod commands;
