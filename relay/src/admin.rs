@@ -47,7 +47,7 @@ impl From<Refused> for Problem {
             RefusedWhy::Version => StatusCode::PRECONDITION_FAILED,
             RefusedWhy::NeedsVersion => StatusCode::PRECONDITION_REQUIRED,
         };
-        Self { status, detail: Box::new(refused.detail) }
+        Self { status, detail: refused.detail }
     }
 }
 

@@ -67,12 +67,14 @@ async fn a_change_whose_answer_was_lost_is_found_by_its_id() {
         &headers,
         Some(bytes.as_bytes()),
     );
-    tests::Exchange::start(relay.admin(), &request).await.hang_up();
+    // Its author never reads the answer, and is gone before it is asked for.
+    let unread = tests::Exchange::start(relay.admin(), &request).await;
     let found = tests::clock::eventually("the change", async || {
         let answer = relay.admin_get("/admin/v1/actions/lost").await;
         (answer.status == 200).then(|| answer.json())
     })
     .await;
+    let _left_at = unread.hang_up();
     assert_eq!((found["id"].as_str(), found["in_force"].as_bool()), (Some("lost"), Some(true)));
     assert_eq!(found["after"]["rungs"][0]["mode"], "demoted");
     assert_eq!(done(&call(&relay, "POST", "/changes", &body).await)["at"], found["at"]);

@@ -86,7 +86,8 @@ async fn what_is_no_json_or_too_much_of_it() {
         relay.admin_call("POST", "/admin/v1/changes", &headers, Some(body)).await
     };
     let body = good().to_string();
-    for kind in [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("json")]
+    for kind in
+        [Some(""), Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("json")]
     {
         refused(&post(kind, body.as_bytes()).await, 415);
     }

@@ -23,7 +23,7 @@ pub struct Refused {
     /// In which way.
     pub why: Why,
     /// For whoever called.
-    pub detail: RefusalDetail,
+    pub detail: Box<RefusalDetail>,
 }
 
 impl Refused {
@@ -33,7 +33,7 @@ impl Refused {
             code: Some(code.to_owned()),
             ..RefusalDetail::default()
         };
-        Self { why, detail }
+        Self { why, detail: Box::new(detail) }
     }
 
     pub(super) fn wrong(code: &str, message: impl Into<String>) -> Self {
