@@ -43,6 +43,7 @@ pub mod remembered;
 mod returning;
 pub mod table;
 pub mod time;
+pub mod transition;
 pub mod walk;
 
 #[cfg(test)]
@@ -50,7 +51,7 @@ mod tests;
 
 pub use action::{Action, Failure, Told};
 pub use attempt::AttemptId;
-pub use board::{Board, Transition};
+pub use board::Board;
 pub use breaker::{BreakerSpec, Why};
 pub use health::Override;
 pub use input::{Answer, Break, Ending, Input, NoHead};
@@ -61,4 +62,5 @@ pub use ladder::{
 pub use probe::Probe;
 pub use remembered::{Reference, Remembered, RememberedBreaker, RememberedHold, RememberedState};
 pub use time::Time;
+pub use transition::Transition;
 pub use walk::Walk;

@@ -12,7 +12,7 @@ use crate::policy::{
     OnRefusal, RetrySpec, RungIndex, RungSpec, Time, Transition, Why,
 };
 use crate::provider::{CannotBuild, Provider};
-use shared::Price;
+use shared::{Price, RequestId};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -188,6 +188,16 @@ impl Relay {
     /// The shared board, for the length of one input; never across an await. What it
     /// says of breakers goes to the journal once the lock is given back.
     pub(super) fn with_board<T>(&self, now: Time, work: impl FnOnce(&mut Board) -> T) -> T {
+        self.with_board_of(now, None, work)
+    }
+
+    /// The same for one input of a request, whose breakers' changes are its doing.
+    pub(super) fn with_board_of<T>(
+        &self,
+        now: Time,
+        request: Option<RequestId>,
+        work: impl FnOnce(&mut Board) -> T,
+    ) -> T {
         let (done, transitions) = {
             // A panic under the lock leaves the board's plain numbers usable.
             let mut board: MutexGuard<'_, Board> =
@@ -200,17 +210,18 @@ impl Relay {
             (done, board.take_transitions())
         };
         for transition in &transitions {
-            self.journal_transition(now, transition);
+            self.journal_transition(now, request, transition);
         }
         done
     }
 
-    fn journal_transition(&self, now: Time, transition: &Transition) {
+    fn journal_transition(&self, now: Time, request: Option<RequestId>, transition: &Transition) {
         let Some(rung) = self.rung(transition.rung) else { return };
         let (rule, weight) = (transition.why.as_str(), transition.weight);
-        tracing::warn!(rung = %rung.name, from = transition.from, to = transition.to, rule, weight, "breaker");
+        let text = transition.text();
+        tracing::warn!(rung = %rung.name, from = transition.from, to = transition.to, rule, weight, "breaker: {text}");
         self.metrics.transition(&rung.name, transition.to, rule);
-        let (calls, bad) = transition.window;
+        let millis = |span: Option<std::time::Duration>| span.map(super::log::millis);
         let at = crate::wall::unix_of(now, transition.at);
         self.journal.transition(TransitionRecord {
             at,
@@ -218,9 +229,19 @@ impl Relay {
             before: transition.from,
             after: transition.to,
             rule,
-            calls,
-            bad,
+            text,
+            calls: transition.evidence.calls,
+            bad: transition.evidence.bad,
+            slow: transition.evidence.slow,
+            outcome: transition.tip.outcome,
+            status: transition.tip.status,
+            request: request.filter(|_| transition.is_a_requests()),
             weight,
+            generation: transition.generation,
+            cooldown_ms: millis(transition.cooldown()),
+            mark_ms: millis(transition.mark),
+            ref_p95_ms: millis(transition.reference),
+            until: transition.until.map(|until| crate::wall::unix_of(now, until)),
         });
         if transition.why == Why::Expired {
             self.journal.end_override(OverrideEnd { rung: Arc::clone(&rung.name), at, why: rule });

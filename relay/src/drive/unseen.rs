@@ -18,7 +18,8 @@ pub(super) fn run(relay: &Arc<Relay>, mut probe: Probe, mut line: Line) {
             let news = std::future::poll_fn(|cx| line.poll_news(cx, None));
             let news = tokio::time::timeout_at(due, news).await;
             let now = wall::now();
-            let done = relay.with_board(now, |board| match news {
+            let request = Some(line.log.start.request);
+            let done = relay.with_board_of(now, request, |board| match news {
                 Ok(news) if news.token.is_some() => {
                     probe.token(now, board);
                     true

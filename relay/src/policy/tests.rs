@@ -19,5 +19,6 @@ mod returning;
 mod scenario;
 mod slowness;
 mod streams;
+mod telling;
 mod verdicts;
 mod waiting;
