@@ -45,6 +45,7 @@ pub mod remembered;
 mod returning;
 pub mod table;
 pub mod time;
+pub mod transition;
 pub mod walk;
 
 #[cfg(test)]
@@ -52,7 +53,7 @@ mod tests;
 
 pub use action::{Action, Failure, Told};
 pub use attempt::AttemptId;
-pub use board::{Board, Placed, Transition, places};
+pub use board::{Board, Placed, places};
 pub use breaker::{BreakerSpec, Why};
 pub use health::Override;
 pub use input::{Answer, Break, Ending, Input, NoHead};
@@ -64,4 +65,5 @@ pub use order::{Order, Source};
 pub use probe::Probe;
 pub use remembered::{Reference, Remembered, RememberedBreaker, RememberedHold, RememberedState};
 pub use time::Time;
+pub use transition::Transition;
 pub use walk::Walk;

@@ -361,7 +361,8 @@ impl Driver {
     fn input(&mut self, now: Time, input: Input) {
         let mut actions = std::mem::take(&mut self.actions);
         let walk = &mut self.walk;
-        self.deadline = self.relay.with_board(now, |board| {
+        let request = Some(self.log.start.id);
+        self.deadline = self.relay.with_board_of(now, request, |board| {
             walk.handle(now, input, board, &mut actions);
             walk.next_deadline(board)
         });

@@ -11,6 +11,7 @@ use crate::journal::{OrderEnd, OverrideEnd, TransitionRecord};
 use crate::metrics::Metrics;
 use crate::policy::{Board, LadderIndex, LadderSpec, RungIndex, Time, Transition, Why};
 use crate::provider::CannotBuild;
+use shared::RequestId;
 use shared::admin::ConfigError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -141,6 +142,16 @@ impl Relay {
     /// The shared board, for the length of one input; never across an await. What it
     /// says of breakers goes to the journal once the lock is given back.
     pub(super) fn with_board<T>(&self, now: Time, work: impl FnOnce(&mut Board) -> T) -> T {
+        self.with_board_of(now, None, work)
+    }
+
+    /// The same for one input of a request, whose breakers' changes are its doing.
+    pub(super) fn with_board_of<T>(
+        &self,
+        now: Time,
+        request: Option<RequestId>,
+        work: impl FnOnce(&mut Board) -> T,
+    ) -> T {
         let (done, transitions, ended) = {
             // A panic under the lock leaves the board's plain numbers usable.
             let mut board: MutexGuard<'_, Board> =
@@ -158,7 +169,7 @@ impl Relay {
             (done, transitions.into_iter().zip(versions), ended)
         };
         for (transition, version) in transitions {
-            self.journal_transition(now, &transition, version);
+            self.journal_transition(now, request, &transition, version);
         }
         for (ladder, version) in ended {
             self.journal_order_end(ladder, version);
@@ -178,13 +189,20 @@ impl Relay {
         self.published(&Published::Ladder(index));
     }
 
-    fn journal_transition(&self, now: Time, transition: &Transition, version: u64) {
+    fn journal_transition(
+        &self,
+        now: Time,
+        request: Option<RequestId>,
+        transition: &Transition,
+        version: u64,
+    ) {
         // What happens to one that has gone is nobody's business any more.
         let Some(rung) = self.rung(transition.rung) else { return };
         let (rule, weight) = (transition.why.as_str(), transition.weight);
-        tracing::warn!(rung = %rung.name, from = transition.from, to = transition.to, rule, weight, "breaker");
+        let text = transition.text();
+        tracing::warn!(rung = %rung.name, from = transition.from, to = transition.to, rule, weight, "breaker: {text}");
         self.metrics.transition(&rung.name, transition.to, rule);
-        let (calls, bad) = transition.window;
+        let millis = |span: Option<std::time::Duration>| span.map(super::log::millis);
         let at = crate::wall::unix_of(now, transition.at);
         self.journal.transition(TransitionRecord {
             at,
@@ -192,9 +210,19 @@ impl Relay {
             before: transition.from,
             after: transition.to,
             rule,
-            calls,
-            bad,
+            text,
+            calls: transition.evidence.calls,
+            bad: transition.evidence.bad,
+            slow: transition.evidence.slow,
+            outcome: transition.tip.outcome,
+            status: transition.tip.status,
+            request: request.filter(|_| transition.is_a_requests()),
             weight,
+            generation: transition.generation,
+            cooldown_ms: millis(transition.cooldown()),
+            mark_ms: millis(transition.mark),
+            ref_p95_ms: millis(transition.reference),
+            until: transition.until.map(|until| crate::wall::unix_of(now, until)),
         });
         if transition.why == Why::Expired {
             let rung = Arc::clone(&rung.name);

@@ -27,7 +27,8 @@ pub(super) fn run(relay: &Arc<Relay>, mut probe: Probe, mut line: Line) {
                 }
             };
             let now = wall::now();
-            let done = relay.with_board(now, |board| match news {
+            let request = Some(line.log.start.request);
+            let done = relay.with_board_of(now, request, |board| match news {
                 Ok(news) if news.token.is_some() => {
                     probe.token(now, board);
                     true

@@ -44,8 +44,9 @@ const ATTEMPT_END: &str = "INSERT INTO attempts
      estimated = excluded.estimated, cost_nano = excluded.cost_nano, no_cost = excluded.no_cost";
 
 const TRANSITION: &str = "INSERT INTO transitions
-    (at, rung, generation, before, after, rule, bad, n, weight)
-    VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8)";
+    (at, rung, generation, before, after, rule, text, slow, bad, n, outcome, status, request,
+     weight, cooldown_ms, mark_ms, ref_p95_ms, until)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
 
 const MODEL_CHARS: usize = 128;
 const DETAIL_CHARS: usize = 256;
@@ -69,12 +70,22 @@ fn insert_transition(conn: &Connection, record: &TransitionRecord) -> rusqlite::
     conn.prepare_cached(TRANSITION)?.execute(params![
         record.at.0,
         record.rung,
+        record.generation,
         record.before,
         record.after,
         record.rule,
+        record.text,
+        record.slow,
         record.bad,
         record.calls,
+        record.outcome.map(shared::AttemptOutcome::as_str),
+        record.status,
+        record.request.map(|id| id.number()),
         record.weight,
+        record.cooldown_ms.map(int),
+        record.mark_ms.map(int),
+        record.ref_p95_ms.map(int),
+        record.until.map(|until| until.0),
     ])?;
     Ok(())
 }

@@ -142,12 +142,32 @@ pub struct TransitionRecord {
     pub after: &'static str,
     /// Which rule spoke.
     pub rule: &'static str,
+    /// The same in words.
+    pub text: String,
     /// Calls in the window that led to it.
     pub calls: u32,
     /// Bad ones among them.
     pub bad: u32,
+    /// Slow ones among those.
+    pub slow: u32,
+    /// How the attempt that tipped it ended; `None`: none did, or it was slow and still ran.
+    pub outcome: Option<AttemptOutcome>,
+    /// The provider's status to that attempt, where it was not 200.
+    pub status: Option<u16>,
+    /// The request that it was an attempt of.
+    pub request: Option<RequestId>,
     /// The weight afterwards.
     pub weight: f64,
+    /// The breaker's generation afterwards; starts at 0 with each life of the relay.
+    pub generation: u32,
+    /// For how long it is open, if it is, in milliseconds.
+    pub cooldown_ms: Option<u64>,
+    /// The slow mark of a small prompt, in milliseconds; `None` without a reference.
+    pub mark_ms: Option<u64>,
+    /// The reference p95, in milliseconds.
+    pub ref_p95_ms: Option<u64>,
+    /// Until when it is open, if it is.
+    pub until: Option<UnixMillis>,
 }
 
 /// What travels to the writer.

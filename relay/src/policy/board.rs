@@ -18,6 +18,7 @@ use crate::policy::order::{Order, Source, Standing};
 use crate::policy::remembered::{Remembered, RememberedState};
 use crate::policy::table::{Verdict, row};
 use crate::policy::time::Time;
+use crate::policy::transition::{Evidence, Spared, Tip, Transition};
 use shared::{AttemptOutcome, Cause, PassedOver};
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,25 +47,6 @@ pub struct Board {
     rng: fastrand::Rng,
 }
 
-/// A breaker's change, for the journal.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Transition {
-    /// Whose.
-    pub rung: RungIndex,
-    /// When.
-    pub at: Time,
-    /// The state before.
-    pub from: &'static str,
-    /// The state after.
-    pub to: &'static str,
-    /// Why.
-    pub why: Why,
-    /// Calls in the window, and bad ones among them, when it changed.
-    pub window: (u32, u32),
-    /// The weight afterwards.
-    pub weight: f64,
-}
-
 /// What an attempt's end tells the board.
 #[derive(Debug, Clone, Copy)]
 pub struct Report {
@@ -82,6 +64,8 @@ pub struct Report {
     pub quiet: bool,
     /// When it was dialled.
     pub dialled: Time,
+    /// The provider's status, where it was not 200.
+    pub status: Option<u16>,
     /// The wait that the provider asked for.
     pub retry_after: Option<Duration>,
     /// The prompt's size in tokens.
@@ -349,14 +333,14 @@ impl Board {
 
     /// The mark passed while an attempt on `rung` was silent.
     pub(crate) fn slow(&mut self, rung: RungIndex, now: Time, ticket: Ticket) {
-        self.bad_token(rung, now, ticket);
+        self.bad_token(rung, now, ticket, None);
     }
 
     /// An attempt on `rung` ended.
     pub(crate) fn ended(&mut self, rung: RungIndex, now: Time, report: &Report) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
-        let Report { ticket, outcome, cause, had_token, slow, quiet, dialled, retry_after, .. } =
-            *report;
+        let Report { ticket, outcome, cause, had_token, slow, dialled, retry_after, .. } = *report;
+        let tip = Tip { outcome: Some(outcome), status: report.status };
         let asks_for_a_pause = match outcome {
             AttemptOutcome::RateLimited => true,
             AttemptOutcome::Overloaded => retry_after.is_some(),
@@ -383,18 +367,18 @@ impl Board {
             health.forget_returning();
         }
         if bad_before && !slow {
-            self.bad_token(rung, now, ticket);
+            self.bad_token(rung, now, ticket, Some(tip));
         }
         // A loser that was cut at once was given no chance to bring a token.
         let had_a_chance = lost && now.since(dialled) >= A_CHANCE;
         if !had_token && (bad_before || had_a_chance) {
-            self.silent(rung, now, ticket);
+            self.silent(rung, now, ticket, tip);
         }
         if had_token {
-            self.stream(rung, now, ticket, verdict, (slow, quiet));
+            self.stream(rung, now, report, tip);
         }
         if outcome == AttemptOutcome::Auth && self.is_believed(rung, report) {
-            self.hard_down(rung, now, dialled);
+            self.hard_down(rung, now, dialled, tip);
         }
         if let Some(health) = self.rungs.get_mut(rung.0) {
             health.breaker.give_back(ticket);
@@ -408,49 +392,44 @@ impl Board {
             return;
         };
         if let Some(why) = health.breaker.stream_quiet(ticket) {
-            self.try_to_open(rung, now, why);
+            self.try_to_open(rung, now, why, Tip::default());
         }
     }
 
-    fn bad_token(&mut self, rung: RungIndex, now: Time, ticket: Ticket) {
+    /// `ended`: how, if it has; else it is slow.
+    fn bad_token(&mut self, rung: RungIndex, now: Time, ticket: Ticket, ended: Option<Tip>) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         if frozen(health.forced) {
             return;
         }
         health.count_for_shedding(now, false);
-        if let Some(why) = health.breaker.bad(now, ticket) {
-            self.try_to_open(rung, now, why);
+        if let Some(why) = health.breaker.bad(now, ticket, ended.is_none()) {
+            self.try_to_open(rung, now, why, ended.unwrap_or_default());
         }
     }
 
-    fn silent(&mut self, rung: RungIndex, now: Time, ticket: Ticket) {
+    fn silent(&mut self, rung: RungIndex, now: Time, ticket: Ticket, tip: Tip) {
         let Some(health) = self.rungs.get_mut(rung.0).filter(|health| !frozen(health.forced))
         else {
             return;
         };
         let has_reference = health.has_reference();
         if let Some(why) = health.breaker.silent(ticket, has_reference) {
-            self.try_to_open(rung, now, why);
+            self.try_to_open(rung, now, why, tip);
         }
     }
 
-    fn stream(
-        &mut self,
-        rung: RungIndex,
-        now: Time,
-        ticket: Ticket,
-        verdict: Verdict,
-        told: (bool, bool),
-    ) {
+    fn stream(&mut self, rung: RungIndex, now: Time, report: &Report, tip: Tip) {
+        let Report { ticket, slow, quiet, .. } = *report;
         let Some(health) = self.rungs.get_mut(rung.0).filter(|health| !frozen(health.forced))
         else {
             return;
         };
         let from = health.breaker.state();
-        match verdict {
+        match row(report.outcome).verdict {
             Verdict::StreamBad => {
-                if let Some(why) = health.breaker.stream_bad(now, ticket, told) {
-                    self.try_to_open(rung, now, why);
+                if let Some(why) = health.breaker.stream_bad(now, ticket, (slow, quiet)) {
+                    self.try_to_open(rung, now, why, tip);
                 }
             }
             Verdict::Good => {
@@ -473,7 +452,7 @@ impl Board {
         first != report.walk
     }
 
-    fn hard_down(&mut self, rung: RungIndex, now: Time, dialled: Time) {
+    fn hard_down(&mut self, rung: RungIndex, now: Time, dialled: Time, tip: Tip) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         // It was another key that was refused.
         if health.account_since > dialled {
@@ -485,14 +464,14 @@ impl Board {
         let from = health.breaker.state();
         health.suspect = None;
         health.breaker.open(now, Why::Auth, Some(HARD_DOWN), &mut self.rng);
-        self.note(rung, now, from, Why::Auth);
+        self.note_with(rung, now, from, Why::Auth, (tip, None));
     }
 
     /// Opens, unless some ladder would be left without a rung that is closed, not held
     /// and not forced open: then half the weight instead. So too if the rung answers,
     /// only late, while it or a neighbour is on its way back: that is load, and opening
     /// would only move it.
-    fn try_to_open(&mut self, rung: RungIndex, now: Time, why: Why) {
+    fn try_to_open(&mut self, rung: RungIndex, now: Time, why: Why, tip: Tip) {
         let reopening = why == Why::ProbeBad;
         let is_load = why != Why::BrokenRun && self.is_load(rung, now);
         let spared = !reopening && (is_load || self.is_needed(rung, now));
@@ -500,10 +479,11 @@ impl Board {
         let from = health.breaker.state();
         if spared {
             health.breaker.spare(now);
-            self.note(rung, now, from, Why::Spared);
+            let spared = Spared { from: why, is_load };
+            self.note_with(rung, now, from, Why::Spared, (tip, Some(spared)));
         } else {
             health.breaker.open(now, why, None, &mut self.rng);
-            self.note(rung, now, from, why);
+            self.note_with(rung, now, from, why, (tip, None));
         }
     }
 
@@ -535,16 +515,48 @@ impl Board {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         let Some(limit) = health.spec.breaker.open_ttft_p95 else { return };
         if health.breaker.is_full() && health.p95_is_over(now, limit) {
-            self.try_to_open(rung, now, Why::SlowP95);
+            self.try_to_open(rung, now, Why::SlowP95, Tip::default());
         }
     }
 
     fn note(&mut self, rung: RungIndex, now: Time, from: State, why: Why) {
+        self.note_with(rung, now, from, why, (Tip::default(), None));
+    }
+
+    fn note_with(
+        &mut self,
+        rung: RungIndex,
+        now: Time,
+        from: State,
+        why: Why,
+        (tip, spared): (Tip, Option<Spared>),
+    ) {
         let Some(health) = self.rungs.get(rung.0) else { return };
-        let (to, weight) = (word(health.breaker.state()), health.breaker.weight());
-        let window = health.breaker.last_window();
-        let from = word(from);
-        self.transitions.push(Transition { rung, at: now, from, to, why, window, weight });
+        let breaker = &health.breaker;
+        let to = breaker.state();
+        let until = match to {
+            State::Open { until } => Some(until),
+            State::Closed | State::HalfOpen { .. } => None,
+        };
+        // A new reference need not change the state; then the counts are those of another time.
+        let is_counted = !matches!(why, Why::Rebased | Why::Expired);
+        self.transitions.push(Transition {
+            rung,
+            at: now,
+            from: word(from),
+            to: word(to),
+            why,
+            spared,
+            evidence: if is_counted { breaker.evidence() } else { Evidence::default() },
+            tip,
+            window: health.spec.breaker.window,
+            limit: health.spec.breaker.open_ttft_p95,
+            weight: breaker.weight(),
+            generation: breaker.generation(),
+            until,
+            mark: health.mark(),
+            reference: health.reference(),
+        });
         self.changed.push(rung);
     }
 

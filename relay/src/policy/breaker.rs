@@ -19,6 +19,7 @@
 use crate::policy::lateness::Lateness;
 use crate::policy::remembered::{RememberedBreaker, RememberedState};
 use crate::policy::time::Time;
+use crate::policy::transition::Evidence;
 use std::time::Duration;
 
 /// Rungs' breaker settings.
@@ -192,6 +193,15 @@ pub struct Ticket {
     pub full: bool,
 }
 
+/// What is counted of the window.
+#[derive(Debug, Clone, Copy, Default)]
+struct Part {
+    calls: u32,
+    bad: u32,
+    /// Slow ones among the bad.
+    slow: u32,
+}
+
 /// One rung's breaker.
 #[derive(Debug, Clone)]
 pub struct Breaker {
@@ -203,12 +213,14 @@ pub struct Breaker {
     weight: f64,
     good_row: u32,
     bad_run: u32,
+    /// Slow ones among them.
+    slow_run: u32,
     broken_run: u32,
     silent_run: u32,
-    parts: [(u32, u32); PARTS],
+    parts: [Part; PARTS],
     part: usize,
     part_began: Time,
-    last_window: (u32, u32),
+    last: Evidence,
     cooldown: Duration,
     lateness: Lateness,
     /// Opened by broken streams: then a probe counts at its proper end.
@@ -234,12 +246,13 @@ impl Breaker {
             weight: 1.0,
             good_row: 0,
             bad_run: 0,
+            slow_run: 0,
             broken_run: 0,
             silent_run: 0,
-            parts: [(0, 0); PARTS],
+            parts: [Part::default(); PARTS],
             part: 0,
             part_began: Time::default(),
-            last_window: (0, 0),
+            last: Evidence::default(),
             lateness: Lateness::default(),
             by_streams: false,
             opened_by: None,
@@ -307,7 +320,8 @@ impl Breaker {
         match self.state {
             State::Closed => {
                 self.bad_run = 0;
-                self.count(now, 1, 0);
+                self.slow_run = 0;
+                self.count(now, Part { calls: 1, ..Part::default() });
                 self.grow();
                 None
             }
@@ -320,9 +334,9 @@ impl Breaker {
         }
     }
 
-    /// The mark passed without a token, or an error came before it. Returns why it
-    /// wants to open, if it does; then call [`Self::open`] or [`Self::spare`].
-    pub fn bad(&mut self, now: Time, ticket: Ticket) -> Option<Why> {
+    /// The mark passed without a token (`slow`), or an error came before it. Returns why
+    /// it wants to open, if it does; then call [`Self::open`] or [`Self::spare`].
+    pub fn bad(&mut self, now: Time, ticket: Ticket, slow: bool) -> Option<Why> {
         if ticket.generation != self.generation {
             return None;
         }
@@ -330,8 +344,9 @@ impl Breaker {
         match self.state {
             State::Closed => {
                 self.bad_run = self.bad_run.saturating_add(1);
+                self.slow_run = self.slow_run.saturating_add(u32::from(slow));
                 self.good_row = 0;
-                self.count(now, 1, 1);
+                self.count(now, Part { calls: 1, bad: 1, slow: u32::from(slow) });
                 self.wants_to_open()
             }
             State::HalfOpen { .. } if ticket.probe => Some(Why::ProbeBad),
@@ -378,7 +393,7 @@ impl Breaker {
             State::Closed => {
                 self.broken_run = self.broken_run.saturating_add(u32::from(!quiet));
                 self.good_row = 0;
-                self.count(now, 0, u32::from(!counted));
+                self.count(now, Part { bad: u32::from(!counted), ..Part::default() });
                 self.wants_to_open()
             }
             State::HalfOpen { .. } if ticket.probe => Some(Why::ProbeBad),
@@ -462,7 +477,7 @@ impl Breaker {
     /// starts empty, since what was counted cannot be told apart anew.
     pub(crate) fn set_spec(&mut self, spec: BreakerSpec) {
         if spec.window != self.spec.window {
-            self.parts = [(0, 0); PARTS];
+            self.parts = [Part::default(); PARTS];
         }
         self.cooldown = self.cooldown.min(spec.max_cooldown).max(spec.cooldown);
         self.spec = spec;
@@ -511,7 +526,7 @@ impl Breaker {
         if let Some(why) = self.run_of_broken() {
             return Some(why);
         }
-        let (calls, bad) = self.window();
+        let Part { calls, bad, .. } = self.window();
         let share = f64::from(bad) >= self.spec.open_rate * f64::from(calls);
         (calls >= self.spec.min_samples && share).then_some(Why::BadShare)
     }
@@ -521,10 +536,10 @@ impl Breaker {
         wants.then_some(Why::BrokenRun)
     }
 
-    /// Calls and bad ones in the window that led to the last transition.
+    /// What had been counted when it last changed.
     #[must_use]
-    pub const fn last_window(&self) -> (u32, u32) {
-        self.last_window
+    pub const fn evidence(&self) -> Evidence {
+        self.last
     }
 
     /// A token came after the mark: the call is counted bad already.
@@ -555,30 +570,35 @@ impl Breaker {
         }
     }
 
-    /// Calls and bad ones in the window, as of the last call.
-    fn window(&self) -> (u32, u32) {
-        self.parts.iter().fold((0, 0), |(calls, bad), part| (calls + part.0, bad + part.1))
+    /// The window's counts, as of the last call.
+    fn window(&self) -> Part {
+        self.parts.iter().fold(Part::default(), |sum, part| Part {
+            calls: sum.calls + part.calls,
+            bad: sum.bad + part.bad,
+            slow: sum.slow + part.slow,
+        })
     }
 
-    fn count(&mut self, now: Time, calls: u32, bad: u32) {
+    fn count(&mut self, now: Time, more: Part) {
         let span = self.spec.window / u32::try_from(PARTS).unwrap_or(1);
         let mut turns = 0;
         while now.since(self.part_began) >= span {
             turns += 1;
             if turns > PARTS {
-                self.parts = [(0, 0); PARTS];
+                self.parts = [Part::default(); PARTS];
                 self.part_began = now;
                 break;
             }
             self.part_began = self.part_began.plus(span);
             self.part = (self.part + 1) % PARTS;
             if let Some(part) = self.parts.get_mut(self.part) {
-                *part = (0, 0);
+                *part = Part::default();
             }
         }
         if let Some(part) = self.parts.get_mut(self.part) {
-            part.0 += calls;
-            part.1 += bad;
+            part.calls += more.calls;
+            part.bad += more.bad;
+            part.slow += more.slow;
         }
     }
 
@@ -587,14 +607,24 @@ impl Breaker {
     }
 
     fn turn(&mut self, state: State) {
-        self.last_window = self.window();
+        let Part { calls, bad, slow } = self.window();
+        self.last = Evidence {
+            calls,
+            bad,
+            slow,
+            run: self.bad_run,
+            slow_run: self.slow_run,
+            broken_run: self.broken_run,
+            silent_run: self.silent_run,
+        };
         self.state = state;
         self.generation = self.generation.wrapping_add(1);
         self.good_row = 0;
         self.bad_run = 0;
+        self.slow_run = 0;
         self.broken_run = 0;
         self.silent_run = 0;
-        self.parts = [(0, 0); PARTS];
+        self.parts = [Part::default(); PARTS];
     }
 
     /// What is worth keeping of it over a restart.

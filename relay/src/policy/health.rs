@@ -6,7 +6,7 @@
 //! become the norm while it lasts.
 
 use crate::policy::breaker::{Breaker, State, Ticket};
-use crate::policy::histogram::Rolling;
+use crate::policy::histogram::{Rolling, at_least};
 use crate::policy::hold::Hold;
 use crate::policy::ladder::{HedgeSpec, RungSpec};
 use crate::policy::remembered::{Reference, Remembered};
@@ -326,8 +326,9 @@ impl Health {
         let cap = reference.mul_f64(DELAY_CAP);
         let recent = self.estimates.delay.unwrap_or(cap);
         let delay = recent.min(cap).max(spec.min).min(spec.max.max(spec.min));
-        // Earlier, and the hedge would hide an incident from the breaker.
-        delay.max(mark.saturating_sub(rival.unwrap_or_default()))
+        // Earlier, and the hedge would hide an incident from the breaker: so would a rival
+        // that is thought to be slower than it is.
+        delay.max(mark.saturating_sub(rival.map(at_least).unwrap_or_default()))
     }
 
     pub(crate) fn restore_reference(&mut self, reference: Duration, usual: Duration) {

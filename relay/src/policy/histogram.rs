@@ -52,6 +52,12 @@ fn upper(index: usize) -> Duration {
     Duration::from_secs_f64(SMALLEST * GROWTH.powf(power))
 }
 
+/// The lower end of the bucket that `span` falls in: no less than this it was.
+#[must_use]
+pub fn at_least(span: Duration) -> Duration {
+    bucket(span).checked_sub(1).map_or(Duration::ZERO, upper)
+}
+
 /// The middle of a bucket, on the log scale.
 fn value(index: usize) -> Duration {
     let power = f64::from(u32::try_from(index).unwrap_or(u32::MAX)) - 0.5;

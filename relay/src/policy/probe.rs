@@ -12,7 +12,7 @@ use crate::policy::input::Ending;
 use crate::policy::ladder::RungIndex;
 use crate::policy::outcome::judge;
 use crate::policy::time::Time;
-use crate::policy::walk::{is_unmatched, retry_after, verdicts};
+use crate::policy::walk::{is_unmatched, refused_with, retry_after, verdicts};
 use shared::{AttemptOutcome, TokenVerdict};
 
 /// One losing probe.
@@ -27,6 +27,7 @@ pub struct Probe {
     /// When it is slow, if it has not been called so.
     pub(crate) mark: Option<Time>,
     pub(crate) slow: bool,
+    pub(crate) had_token: bool,
     /// When it is cut.
     pub(crate) hard: Time,
     /// What it has said since it runs on unseen.
@@ -54,7 +55,8 @@ impl Probe {
         }
         let what = (self.slow, self.prompt_tokens);
         board.token(self.rung, now, self.dialled, self.ticket, what);
-        self.end(now, AttemptOutcome::Cancelled.into(), true, board);
+        self.had_token = true;
+        self.end(now, AttemptOutcome::Cancelled.into(), None, board);
     }
 
     /// Its call is over without a token: it is done.
@@ -62,7 +64,7 @@ impl Probe {
         // What it says is heard as if its client still waited.
         let (retry_after, unmatched) = (retry_after(ending), is_unmatched(ending));
         let end = End { retry_after, unmatched, ..judge(ending, false).into() };
-        self.end(now, end, false, board);
+        self.end(now, end, refused_with(ending), board);
     }
 
     /// A deadline may have passed; returns whether it is done and must be cut.
@@ -73,13 +75,13 @@ impl Probe {
         if self.hard > now {
             return false;
         }
-        self.end(now, AttemptOutcome::TtftTimeout.into(), false, board);
+        self.end(now, AttemptOutcome::TtftTimeout.into(), None, board);
         true
     }
 
     /// Its rung was forced open: it is done, and has said nothing.
     pub fn cut(&mut self, now: Time, board: &mut Board) {
-        self.end(now, AttemptOutcome::Cancelled.into(), false, board);
+        self.end(now, AttemptOutcome::Cancelled.into(), None, board);
     }
 
     /// The rung that it is on.
@@ -96,16 +98,17 @@ impl Probe {
         }
     }
 
-    fn end(&mut self, now: Time, end: End, had_token: bool, board: &mut Board) {
+    fn end(&mut self, now: Time, end: End, status: Option<u16>, board: &mut Board) {
         let End { outcome, retry_after, unmatched, .. } = end;
         let report = Report {
             ticket: self.ticket,
             outcome,
             cause: None,
-            had_token,
+            had_token: self.had_token,
             slow: self.slow,
             quiet: false,
             dialled: self.dialled,
+            status,
             retry_after,
             prompt_tokens: self.prompt_tokens,
             unmatched,

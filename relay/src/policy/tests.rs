@@ -21,5 +21,6 @@ mod returning;
 mod scenario;
 mod slowness;
 mod streams;
+mod telling;
 mod verdicts;
 mod waiting;

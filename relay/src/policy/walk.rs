@@ -300,9 +300,7 @@ impl Walk {
         out: &mut Vec<Action>,
     ) {
         let Some(attempt) = self.live(id) else { return };
-        if let Ending::Status { status, .. } = ending {
-            attempt.status = Some(*status);
-        }
+        attempt.status = refused_with(ending);
         // After a finish reason only usage and terminator were due: a break there
         // takes nothing from the answer, an error object still says that it is wrong.
         let outcome = match (attempt.finished, ending) {
@@ -379,6 +377,7 @@ impl Walk {
             slow: attempt.slow,
             quiet: attempt.quiet,
             dialled: attempt.dialled,
+            status: attempt.status,
             retry_after,
             prompt_tokens,
             unmatched,
@@ -412,6 +411,7 @@ impl Walk {
             walk,
             mark: mark.map(|mark| attempt.dialled.plus(mark)),
             slow: attempt.slow,
+            had_token: false,
             hard: attempt.dialled.plus(hard.unwrap_or(DEFAULT_TTFT)),
             verdict: None,
         };
@@ -548,6 +548,14 @@ pub(super) const fn retry_after(ending: &Ending) -> Option<std::time::Duration> 
     match ending {
         Ending::Status { retry_after, .. } | Ending::ErrorEvent { retry_after, .. } => *retry_after,
         Ending::Proper(_) | Ending::Broken(_) | Ending::NoHead(_) => None,
+    }
+}
+
+/// The provider's status, where it was not 200.
+pub(super) const fn refused_with(ending: &Ending) -> Option<u16> {
+    match ending {
+        Ending::Status { status, .. } => Some(*status),
+        _ => None,
     }
 }
 

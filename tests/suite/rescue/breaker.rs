@@ -22,9 +22,38 @@ async fn five_bad_ones_in_a_row_open_it_and_a_good_one_starts_the_count_again() 
         relay.ask().await.assert_good("from B");
     }
     assert_eq!(a.count(), 10, "four, a good one, and five");
+    let last = relay.requests().await[0].id;
     relay.ask().await.assert_good("from B");
     assert_eq!(a.count(), 10, "open: not called");
     relay.tells(&["a open bad_run"]).await;
+    // What is known of it is there for whoever is woken by it.
+    let told: (String, i64, i64, String, i64, i64, i64, i64) = relay
+        .open_journal()
+        .query_row(
+            "SELECT text, bad, slow, outcome, status, request, cooldown_ms, until - at
+             FROM transitions",
+            [],
+            |row| {
+                let number = |at| row.get(at);
+                Ok((
+                    row.get(0)?,
+                    number(1)?,
+                    number(2)?,
+                    row.get(3)?,
+                    number(4)?,
+                    number(5)?,
+                    number(6)?,
+                    number(7)?,
+                ))
+            },
+        )
+        .unwrap();
+    let (text, bad, slow, outcome, status, request, cooldown, until) = told;
+    assert_eq!(text, "5 failed in a row");
+    assert_eq!((bad, slow, outcome.as_str(), status), (9, 0, "server_error", 500));
+    assert_eq!(request, last.number(), "the fifth one's");
+    assert!((3_500..=6_500).contains(&cooldown), "5 s ± 30 %, not {cooldown} ms");
+    assert!((until - cooldown).abs() <= 1, "{until} ms");
 }
 
 #[tokio::test]

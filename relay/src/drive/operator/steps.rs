@@ -1,7 +1,7 @@
 //! From what was asked to what is to be done: names become places on the board.
 
-use super::refused::{Refused, check_words};
 use super::Mark;
+use super::refused::{Refused, check_words};
 use crate::drive::in_force::Rung;
 use crate::drive::relay::Relay;
 use crate::policy::{LadderIndex, Override, RungIndex};

@@ -117,7 +117,7 @@ impl Crowd {
         let spec = LadderSpec {
             hedge: HedgeSpec { burst: HEDGE_BURST, ..HedgeSpec::default() },
             retry: RetrySpec { burst: RETRY_BURST, ..RetrySpec::default() },
-            retries: (seed % 2 == 0).then_some(1),
+            retries: seed.is_multiple_of(2).then_some(1),
             max_attempts: Some(6),
             drill: 0.1,
             ..ladder(RUNGS)
@@ -125,7 +125,12 @@ impl Crowd {
         let lower = vec![RungIndex(1), RungIndex(2)];
         let ladders = vec![
             Arc::new(spec.clone()),
-            Arc::new(LadderSpec { rungs: lower, race, interactive: seed % 3 > 0, ..spec }),
+            Arc::new(LadderSpec {
+                rungs: lower,
+                race,
+                interactive: !seed.is_multiple_of(3),
+                ..spec
+            }),
         ];
         let rng = fastrand::Rng::with_seed(seed);
         let mut board = Board::new(vec![rung; RUNGS], ladders.clone(), rng);

@@ -149,6 +149,7 @@ pub(super) fn report(ticket: Ticket, dialled: Time) -> Report {
         slow: false,
         quiet: false,
         dialled,
+        status: None,
         retry_after: None,
         prompt_tokens: 0,
         unmatched: false,

@@ -36,6 +36,7 @@ fn ended(stage: &mut Stage, rung: RungIndex, outcome: O) {
         retry_after: None,
         prompt_tokens: 0,
         unmatched: false,
+        status: None,
         walk: 0,
     };
     stage.board.ended(rung, stage.now, &report);
@@ -247,6 +248,7 @@ fn a_ladder_keeps_its_budgets_and_one_that_has_gone_spares_nobody() {
             retry_after: None,
             prompt_tokens: 0,
             unmatched: false,
+            status: None,
             walk: 0,
         };
         stage.board.ended(FIRST, now, &report);

@@ -89,6 +89,7 @@ impl Stage {
             slow: false,
             quiet: false,
             dialled: self.now,
+            status: None,
             retry_after,
             prompt_tokens: 0,
             unmatched: false,
