@@ -24,5 +24,6 @@ mod outcomes;
 mod reload;
 mod rescue;
 mod restart;
+mod starting;
 mod tidy;
 mod upstream;
