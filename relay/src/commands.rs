@@ -3,6 +3,7 @@
 mod check;
 mod demo;
 mod hash_key;
+mod init;
 mod journal;
 mod mock;
 mod running;
@@ -32,6 +33,8 @@ enum Command {
     Serve(ConfigArgs),
     /// Check a config and print every problem with its line.
     Check(ConfigArgs),
+    /// Write a config to start from, with the keys that the environment has.
+    Init(init::InitArgs),
     /// Make the hash of a client's key, or a new key with its hash.
     HashKey(hash_key::HashKeyArgs),
     /// Read the journal: what was asked, what was tried, how it ended.
@@ -57,6 +60,7 @@ impl Cli {
             Command::Demo(args) => demo::run(&args),
             Command::Serve(args) => serve::run(&args.config),
             Command::Check(args) => check::run(&args.config),
+            Command::Init(args) => init::run(&args),
             Command::HashKey(args) => hash_key::run(&args),
             Command::Journal(args) => journal::run(&args),
             Command::Mock(args) => mock::run(args),

@@ -25,5 +25,6 @@ mod outcomes;
 mod reload;
 mod rescue;
 mod restart;
+mod starting;
 mod tidy;
 mod upstream;
