@@ -3,12 +3,14 @@
 mod check;
 mod demo;
 mod hash_key;
+mod init;
 mod journal;
 mod mock;
 mod running;
 mod serve;
+mod watching;
 
-use crate::config::{Loaded, load};
+use crate::config::{Loaded, Seen, load_seen};
 use clap::{Parser, Subcommand};
 use std::fmt::Display;
 use std::io::Write as _;
@@ -31,6 +33,8 @@ enum Command {
     Serve(ConfigArgs),
     /// Check a config and print every problem with its line.
     Check(ConfigArgs),
+    /// Write a config to start from, with the keys that the environment has.
+    Init(init::InitArgs),
     /// Make the hash of a client's key, or a new key with its hash.
     HashKey(hash_key::HashKeyArgs),
     /// Read the journal: what was asked, what was tried, how it ended.
@@ -56,6 +60,7 @@ impl Cli {
             Command::Demo(args) => demo::run(&args),
             Command::Serve(args) => serve::run(&args.config),
             Command::Check(args) => check::run(&args.config),
+            Command::Init(args) => init::run(&args),
             Command::HashKey(args) => hash_key::run(&args),
             Command::Journal(args) => journal::run(&args),
             Command::Mock(args) => mock::run(args),
@@ -93,8 +98,18 @@ fn complain(line: impl Display) {
 
 /// Reads a config with the process's environment.
 fn config(path: &Path) -> Result<Loaded, Failed> {
-    load(path, &|name| std::env::var(name).ok())
-        .map_err(|refused| Failed(format!("{refused}\nbelay: this config cannot be used.")))
+    watched_config(path).map(|(loaded, _)| loaded)
+}
+
+/// As [`config`], with what has to be watched for it.
+fn watched_config(path: &Path) -> Result<(Loaded, Seen), Failed> {
+    let (loaded, seen) = load_seen(path, &variable);
+    let refused = |refused| Failed(format!("{refused}\nbelay: this config cannot be used."));
+    Ok((loaded.map_err(refused)?, seen))
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// Work for the async runtime.

@@ -14,11 +14,12 @@
 //!   have no field for one.
 //!
 //! The parts: [`record`] is what callers hand over, [`kept`] what the next life
-//! of the relay reads; `health` what both sides
+//! of the relay reads, [`actions`] what operators did; `health` what both sides
 //! share; `writer` the thread, with `held` (starts that wait for their end),
 //! `insert` (the SQL) and `prune`; `open` brings a file up (`schema`,
 //! `recover`, `file`); [`reader`] answers queries on connections of its own.
 
+pub mod actions;
 pub mod commit;
 mod file;
 pub mod health;
@@ -36,12 +37,16 @@ mod schema;
 mod tests;
 mod writer;
 
+pub use actions::{ActionFilter, ActionRecord, OrderEnd};
 pub use commit::Commit;
 pub use health::Health;
-pub use kept::{HealthRecord, HoldRecord, Kept, OverrideEnd, OverrideRecord};
+pub use kept::{
+    HealthRecord, HoldRecord, Kept, OrderRecord, OverrideEnd, OverrideRecord, Versions,
+};
 pub use minutes::MinuteRecord;
 pub use reader::{
-    GroupBy, ReadError, Reader, RequestFilter, SeriesQuery, SummaryQuery, TransitionFilter, Usual,
+    GroupBy, ReadError, Reader, RequestFilter, SeriesQuery, Sort, SummaryQuery, TransitionFilter,
+    Usual,
 };
 pub use record::{AttemptEnd, AttemptStart, RequestEnd, RequestStart, TransitionRecord};
 
@@ -200,6 +205,24 @@ impl Journal {
     pub fn end_override(&self, end: OverrideEnd) {
         if let Some(inner) = &self.inner {
             inner.send(Record::OverrideEnd(end), None);
+        }
+    }
+
+    /// An operator's order ended by itself.
+    pub fn end_order(&self, end: OrderEnd) {
+        if let Some(inner) = &self.inner {
+            inner.send(Record::OrderEnd(end), None);
+        }
+    }
+
+    /// An operator did something. The [`Commit`] is as with [`Journal::end`].
+    pub fn action(&self, record: ActionRecord) -> Commit {
+        let Some(inner) = &self.inner else { return Commit::resolved(false) };
+        let (done, commit) = oneshot::channel();
+        if inner.send(Record::Action(Box::new(record)), Some(done)) {
+            Commit::waiting(commit)
+        } else {
+            Commit::resolved(false)
         }
     }
 

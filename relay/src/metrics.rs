@@ -30,7 +30,7 @@ mod tests;
 pub use attempts::{After, AttemptFacts, TRANSITIONS};
 pub use exposition::Format;
 pub use requests::RequestFacts;
-pub use standing::{JournalNow, LadderNow, Now, RungNow};
+pub use standing::{ConfigNow, JournalNow, LadderNow, Now, RungNow};
 
 use prometheus_client::registry::Registry;
 use shared::{AttemptKind, TokenVerdict};
@@ -80,12 +80,21 @@ impl Metrics {
     pub fn new(names: &Names) -> Self {
         let mut registry = Registry::with_prefix("belay");
         // In this order they stand on the page: how it is, what clients see, and why.
-        Self {
-            standing: standing::Standing::new(&mut registry, names),
-            requests: requests::Requests::new(&mut registry, names),
-            attempts: attempts::Attempts::new(&mut registry, names),
+        let metrics = Self {
+            standing: standing::Standing::new(&mut registry),
+            requests: requests::Requests::new(&mut registry),
+            attempts: attempts::Attempts::new(&mut registry),
             registry,
-        }
+        };
+        metrics.begin(names);
+        metrics
+    }
+
+    /// From here on these are the names. What was counted under others stays counted.
+    pub fn begin(&self, names: &Names) {
+        self.standing.begin(names);
+        self.requests.begin(names);
+        self.attempts.begin(names);
     }
 
     /// An attempt goes out: the `n`-th of its request. `after` is what made a retry or a

@@ -21,7 +21,7 @@
 //!
 //! Where to look: [`walk`] is the walk, [`plan`] chooses candidates, [`outcome`]
 //! judges endings, [`table`] is the outcome table, [`exhausted`] ranks what the
-//! client is told, [`hold`] and [`board`] are what walks share, [`remembered`] is
+//! client is told, [`hold`], [`order`] and [`board`] are what walks share, [`preview`] replans past requests, [`remembered`] is
 //! what outlives the relay.
 
 pub mod action;
@@ -36,13 +36,16 @@ pub mod hold;
 pub mod input;
 pub mod ladder;
 mod lateness;
+pub mod order;
 pub mod outcome;
 pub mod plan;
+pub mod preview;
 pub mod probe;
 pub mod remembered;
 mod returning;
 pub mod table;
 pub mod time;
+pub mod transition;
 pub mod walk;
 
 #[cfg(test)]
@@ -50,15 +53,17 @@ mod tests;
 
 pub use action::{Action, Failure, Told};
 pub use attempt::AttemptId;
-pub use board::{Board, Transition};
+pub use board::{Board, Placed, places};
 pub use breaker::{BreakerSpec, Why};
 pub use health::Override;
 pub use input::{Answer, Break, Ending, Input, NoHead};
 pub use ladder::{
     Capabilities, HedgeDelay, HedgeSpec, LadderIndex, LadderSpec, Need, OnEmpty, OnRefusal,
-    RungIndex, RungSpec,
+    RetrySpec, RungIndex, RungSpec,
 };
+pub use order::{Order, Source};
 pub use probe::Probe;
 pub use remembered::{Reference, Remembered, RememberedBreaker, RememberedHold, RememberedState};
 pub use time::Time;
+pub use transition::Transition;
 pub use walk::Walk;

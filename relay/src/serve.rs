@@ -25,12 +25,17 @@ use std::sync::Arc;
 
 /// The data plane's routes.
 pub fn router(relay: &Arc<Relay>) -> Router {
-    let guard = Guard {
-        keyed: !relay.clients.is_empty(),
-        origins: relay.server.cors_origins.clone().into(),
-        refuse: |foreign| {
-            Rejection::new(StatusCode::FORBIDDEN, foreign.code(), foreign.advice()).into_response()
-        },
+    let guarding = Arc::clone(relay);
+    let guard = move || {
+        let in_force = guarding.in_force();
+        Guard {
+            keyed: !in_force.config.clients.is_empty(),
+            origins: Arc::clone(&in_force.origins),
+            refuse: |foreign| {
+                Rejection::new(StatusCode::FORBIDDEN, foreign.code(), foreign.advice())
+                    .into_response()
+            },
+        }
     };
     Router::new()
         .route("/v1/chat/completions", post(completions::complete))
@@ -38,16 +43,17 @@ pub fn router(relay: &Arc<Relay>) -> Router {
         .route("/healthz", get(healthy))
         .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
-        .layer(middleware::from_fn(move |request, next| guard.clone().pass(request, next)))
+        .layer(middleware::from_fn(move |request, next| guard().pass(request, next)))
         .with_state(Arc::clone(relay))
 }
 
 async fn models(State(relay): State<Arc<Relay>>, headers: HeaderMap) -> Response {
-    let client = match keys::client(&relay.clients, &headers) {
+    let in_force = relay.in_force();
+    let client = match keys::client(&in_force.config.clients, &headers) {
         Ok(client) => client,
         Err(rejection) => return rejection.into_response(),
     };
-    let names = relay
+    let names = in_force
         .ladders
         .iter()
         .enumerate()

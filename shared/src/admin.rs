@@ -1,8 +1,11 @@
 //! The admin API's types. Field names are the contract of `design.md` section 9.
 
+pub mod actions;
 pub mod board;
+pub mod changes;
 pub mod feed;
 pub mod past;
+pub mod ttl;
 
 pub use board::{Board, LadderState, ProviderState, RelayState, Role, RungState, You};
 pub use feed::{Curve, FeedKind, RequestBatch, Tick};

@@ -34,6 +34,12 @@ pub fn upper(index: usize) -> Duration {
     Duration::from_secs_f64(SMALLEST * GROWTH.powf(place(index)))
 }
 
+/// The lower end of the bucket that `span` falls in: no less than this it was.
+#[must_use]
+pub fn at_least(span: Duration) -> Duration {
+    bucket(span).checked_sub(1).map_or(Duration::ZERO, upper)
+}
+
 /// The middle of a bucket, on the log scale.
 #[must_use]
 pub fn value(index: usize) -> Duration {

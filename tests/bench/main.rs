@@ -7,6 +7,7 @@
 //! where there are two), stamp every event with its send time and check every byte. It asserts
 //! nothing about speed; it fails when a stream was not whole.
 
+mod board;
 mod chunked;
 mod client;
 mod clock;
@@ -69,6 +70,10 @@ fn run() -> Res<ExitCode> {
     let Some(args) = args()? else { return Ok(ExitCode::SUCCESS) };
     let place = Place::find();
     let belay = belay()?;
+    // On all cores, so before this process is kept to its own.
+    if place.is_outer() {
+        say(&board::cost(if args.quick { QUICK } else { FULL }.window / 2).words());
+    }
     if let Some(code) = place.settle(&belay)? {
         return Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)));
     }

@@ -32,10 +32,15 @@ impl Place {
         Self { target: cores.last().copied().filter(|_| can_pin), cores }
     }
 
+    /// Whether this is the process that was started by hand.
+    pub(crate) fn is_outer(&self) -> bool {
+        std::env::var_os(INNER).is_none()
+    }
+
     /// Starts this program again, with its own core and files, and gives its exit code; `None` in
     /// the one that was started so. That one need not look for the relay again.
     pub(crate) fn settle(&self, belay: &Path) -> Res<Option<i32>> {
-        if std::env::var_os(INNER).is_some() {
+        if !self.is_outer() {
             return Ok(None);
         }
         let script =

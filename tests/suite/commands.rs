@@ -144,7 +144,7 @@ async fn journal_is_found_through_the_config_without_the_providers_keys() {
 async fn help_names_the_commands() {
     let output = command(&["--help"], "").await;
     assert!(output.status.success());
-    for word in ["demo", "serve", "check", "hash-key", "journal"] {
+    for word in ["demo", "serve", "check", "init", "hash-key", "journal"] {
         assert!(out(&output).contains(word), "{word}: {}", out(&output));
     }
 }

@@ -13,6 +13,7 @@
 )]
 
 mod admin;
+mod admin_changes;
 mod cases;
 mod client_contract;
 mod commands;
@@ -22,7 +23,9 @@ mod journal;
 mod mended;
 mod metrics;
 mod outcomes;
+mod reload;
 mod rescue;
 mod restart;
+mod starting;
 mod tidy;
 mod upstream;

@@ -51,13 +51,15 @@ fn filter(query: Vec<(String, String)>) -> Result<RequestFilter, Problem> {
             "id" => filter.id = Some(value(&key, &text)?),
             "client" => filter.client = Some(text),
             "min_ttft_ms" => filter.min_ttft_ms = Some(value(&key, &text)?),
+            "trouble" => filter.trouble = value(&key, &text)?,
+            "sort" => filter.sort = value(&key, &text)?,
             "limit" => filter.limit = value(&key, &text)?,
             "cursor" => filter.cursor = Some(text),
             _ => {
                 return Err(Problem::new(
                     StatusCode::BAD_REQUEST,
                     "Unknown filter. These are known: ladder, tried, answered_by, outcome, kind, \
-                     since, until, id, client, min_ttft_ms, limit, cursor.",
+                     since, until, id, client, min_ttft_ms, trouble, sort, limit, cursor.",
                 ));
             }
         }
@@ -79,7 +81,7 @@ pub(super) async fn read<T: Send + 'static>(
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(error)) => {
             let status = match error {
-                ReadError::Cursor(_) => StatusCode::BAD_REQUEST,
+                ReadError::Cursor(_) | ReadError::TooMuch => StatusCode::BAD_REQUEST,
                 _ => StatusCode::SERVICE_UNAVAILABLE,
             };
             Err(Problem::new(status, error.to_string()))

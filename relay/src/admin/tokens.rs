@@ -1,39 +1,94 @@
-//! Bearer tokens of operators and viewers.
+//! Bearer tokens of operators and viewers: who calls, and what they may.
 
 use super::Problem;
 use super::limiter::Limiter;
-use crate::config::{self, Token};
+use crate::config::{Role, Token};
 use crate::policy::Time;
+use axum::extract::FromRequestParts;
+use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
 use sha2::{Digest as _, Sha256};
-use shared::admin::{Role, You};
+use shared::admin::{self, You};
 use std::net::IpAddr;
-use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
+use std::sync::Arc;
+use subtle::{ConditionallySelectable as _, ConstantTimeEq as _};
 
-/// Who may enter, and who has tried too often.
-#[derive(Debug)]
+/// Who signs what is done where no token is configured.
+const LOCAL: &str = "local";
+
+/// Who calls.
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    /// The token's name; `None`: no token is configured.
+    name: Option<Arc<str>>,
+    role: Role,
+}
+
+impl Caller {
+    /// The same in the words of the API.
+    pub(super) fn you(&self) -> You {
+        let role = match self.role {
+            Role::Viewer => admin::Role::Viewer,
+            Role::Operator => admin::Role::Operator,
+        };
+        You { name: self.name.as_deref().map(str::to_owned), role }
+    }
+}
+
+/// A caller who may change things.
+#[derive(Debug, Clone)]
+pub(super) struct Operator {
+    /// The token's name: the author of what is done.
+    pub(super) name: Arc<str>,
+}
+
+impl<S: Sync> FromRequestParts<S> for Operator {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        match parts.extensions.get::<Caller>() {
+            Some(Caller { name, role: Role::Operator }) => {
+                Ok(Self { name: name.clone().unwrap_or_else(|| LOCAL.into()) })
+            }
+            _ => Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                "This token may look and not change. Use one with role = \"operator\" in admin.tokens.",
+            )),
+        }
+    }
+}
+
+/// Lets in whoever has a token, and knows who has tried too often.
+#[derive(Debug, Default)]
 pub(super) struct Gate {
-    tokens: Vec<Token>,
     failed: Limiter,
 }
 
 impl Gate {
-    pub(super) fn new(tokens: Vec<Token>) -> Self {
-        Self { tokens, failed: Limiter::default() }
-    }
-
-    /// Who this is, by the token; without any configured, anybody, with every right.
+    /// Who this is, by the token; without any configured, whoever is on this machine may
+    /// do everything.
     ///
     /// # Errors
-    /// No valid token, or too many wrong ones from this address.
+    /// No valid token, one in the address, or too many wrong ones from there.
     pub(super) fn pass(
         &self,
+        tokens: &[Token],
         headers: &HeaderMap,
+        query: Option<&str>,
         address: Option<IpAddr>,
         now: Time,
-    ) -> Result<You, Problem> {
-        if self.tokens.is_empty() {
-            return Ok(You { name: None, role: Role::Operator });
+    ) -> Result<Caller, Problem> {
+        let mut keys = query.into_iter().flat_map(|query| query.split('&'));
+        if keys.any(|pair| matches!(pair.split('=').next(), Some("token" | "access_token"))) {
+            // Addresses end up in logs and histories.
+            return Err(Problem::new(
+                StatusCode::BAD_REQUEST,
+                "A token does not belong in the address. Send it as 'Authorization: Bearer TOKEN', \
+                 and make a new one: this one has been seen.",
+            ));
+        }
+        if tokens.is_empty() {
+            return Ok(Caller { name: None, role: Role::Operator });
         }
         if let Some(wait) = self.failed.must_wait(address, now) {
             return Err(Problem {
@@ -48,13 +103,9 @@ impl Gate {
             .get(header::AUTHORIZATION)
             .and_then(|value| value.to_str().ok())
             .and_then(|value| value.strip_prefix("Bearer "));
-        if let Some(token) = presented {
-            if let Some(known) = self.find(token) {
-                let role = match known.role {
-                    config::Role::Viewer => Role::Viewer,
-                    config::Role::Operator => Role::Operator,
-                };
-                return Ok(You { name: Some(known.name.clone()), role });
+        if let Some(presented) = presented {
+            if let Some(token) = find(tokens, presented) {
+                return Ok(Caller { name: Some(token.name.as_str().into()), role: token.role });
             }
             // Who sends none is not guessing.
             self.failed.note(address, now);
@@ -64,15 +115,13 @@ impl Gate {
             "No valid token. Send one of admin.tokens as 'Authorization: Bearer TOKEN'.",
         ))
     }
+}
 
-    fn find(&self, token: &str) -> Option<&Token> {
-        let hash: [u8; 32] = Sha256::digest(token.as_bytes()).into();
-        let mut found = u64::MAX;
-        // All are compared, so that the time tells nothing about which one came close.
-        for (index, known) in self.tokens.iter().enumerate() {
-            let same: Choice = known.sha256.ct_eq(&hash);
-            found.conditional_assign(&(index as u64), same);
-        }
-        self.tokens.get(usize::try_from(found).ok()?)
-    }
+fn find<'a>(tokens: &'a [Token], presented: &str) -> Option<&'a Token> {
+    let hash: [u8; 32] = Sha256::digest(presented.as_bytes()).into();
+    // All are compared, so that the time tells nothing about which one came close.
+    let place = (0_u32..).zip(tokens).fold(u32::MAX, |found, (place, token)| {
+        u32::conditional_select(&found, &place, token.sha256.ct_eq(&hash))
+    });
+    tokens.get(usize::try_from(place).ok()?)
 }

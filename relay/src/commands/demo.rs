@@ -3,12 +3,16 @@
 //! Three simulated providers run as processes of their own, so that one can
 //! really be killed; the relay serves a ladder over them.
 
+mod traffic;
+
 use super::running::{Listeners, Ready, run_relay};
-use super::{Failed, block_on, config, say};
+use super::watching::Source;
+use super::{Failed, block_on, say, watched_config};
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
@@ -24,6 +28,12 @@ pub(super) struct DemoArgs {
     /// Where the demo's config and journal are kept.
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
+    /// Make load and incidents, over and over, so that there is something to see.
+    #[arg(long)]
+    traffic: bool,
+    /// How long each incident lasts, and the calm after it.
+    #[arg(long, default_value = "25s", value_parser = humantime::parse_duration, value_name = "TIME", requires = "traffic")]
+    phase: Duration,
 }
 
 /// The providers: name, first token, pace, price in and out.
@@ -63,8 +73,16 @@ async fn demo(args: &DemoArgs) -> Result<(), Failed> {
     }
     let path = folder.join("belay.toml");
     std::fs::write(&path, config_text(args, &providers)?).map_err(unusable)?;
-    let config = config(&path)?.config;
-    run_relay(config, listeners, |ready| explain(ready, &providers, &folder)).await
+    let (loaded, seen) = watched_config(&path)?;
+    let source = Source::new(&path, seen);
+    run_relay(loaded.config, source, listeners, |ready| {
+        explain(ready, &providers, &folder);
+        if args.traffic {
+            say("\nIts own load, four requests a second over chat, code and cheap:");
+            tokio::spawn(traffic::run(ready.data, traffic::urls(&providers), args.phase));
+        }
+    })
+    .await
 }
 
 /// Two demos on two ports have two folders.
@@ -108,6 +126,9 @@ fn config_text(args: &DemoArgs, providers: &[Simulated]) -> Result<String, std::
         "\n[ladders.chat]\nrungs = [\"alpha\", \"bravo\", \"local\"]\naliases = [\"gpt-4o\"]\n\
          clocks = { ttft = \"3s\", inter_token = \"5s\", total = \"60s\" }\n",
     );
+    if args.traffic {
+        text.push_str(traffic::LADDERS);
+    }
     Ok(text)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Failed, say};
 use crate::config::journal_path;
-use crate::journal::{Reader, RequestFilter};
+use crate::journal::{Reader, RequestFilter, Sort};
 use shared::admin::{AttemptRow, RequestDetail, RequestRow};
 use shared::{AttemptKind, RequestId, RequestOutcome, UnixMillis};
 use std::path::PathBuf;
@@ -66,6 +66,12 @@ struct RequestsArgs {
     /// Only those that waited at least so many milliseconds for their first token.
     #[arg(long, value_name = "MS")]
     min_ttft_ms: Option<u64>,
+    /// Only what was not a plain first attempt, answered in time.
+    #[arg(long)]
+    trouble: bool,
+    /// In which order: -at, -cost, -ttft, -total or -attempts.
+    #[arg(long, default_value = "-at", allow_hyphen_values = true)]
+    sort: Sort,
     /// Rows, 1 to 500.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=500))]
     limit: u32,
@@ -120,6 +126,8 @@ fn requests(args: &RequestsArgs) -> Result<(), Failed> {
         since: args.since,
         until: args.until,
         min_ttft_ms: args.min_ttft_ms,
+        trouble: args.trouble,
+        sort: args.sort,
         limit: args.limit,
         cursor: args.cursor.clone(),
         id: None,

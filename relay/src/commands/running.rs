@@ -1,5 +1,6 @@
 //! A running relay, from its listeners to its orderly end.
 
+use super::watching::Source;
 use super::{Failed, complain};
 use crate::config::Config;
 use crate::drive::{Drain, Relay};
@@ -56,43 +57,45 @@ impl Listeners {
 /// Serves `config` until SIGTERM or SIGINT, then drains.
 pub(super) async fn run_relay(
     config: Config,
+    source: Source,
     listeners: Listeners,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), Failed> {
     log_to_stderr();
     install_tls();
-    raise_open_files(config.server.max_requests);
+    let max_requests = config.server.max_requests;
+    raise_open_files(max_requests);
     let Listeners { data, admin: ops } = listeners;
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    tokio::spawn(outlive_hangups(signal(SignalKind::hangup())?));
+    let hangup = signal(SignalKind::hangup())?;
     let journal = open_journal(&config);
     let opening = journal.clone();
     tokio::task::spawn_blocking(move || opening.wait_for_file(FIRST_OPENING)).await?;
-    let (admin_config, drain) = (config.admin.clone(), config.server.drain);
     let kept = read_kept(&journal).await;
     let relay = Arc::new(Relay::new(config, journal)?);
     relay.restore(&kept);
     tokio::spawn(drive::look_after_rungs(Arc::clone(&relay)));
     tokio::spawn(drive::watch(Arc::clone(&relay)));
+    tokio::spawn(source.watch(Arc::clone(&relay), hangup));
 
     let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let limits = Limits {
-        connections: (relay.server.max_requests.saturating_mul(2)).div_ceil(workers),
-        write_timeout: relay.server.client_write_timeout,
+        connections: (max_requests.saturating_mul(2)).div_ceil(workers),
         until: Drain::Draining,
     };
     // The admin plane answers while the relay drains: not ready, but alive.
-    let few = Limits { connections: ADMIN_CONNECTIONS, until: Drain::Cut, ..limits };
+    let few = Limits { connections: ADMIN_CONNECTIONS, until: Drain::Cut };
     let addresses = Ready { data: data.addr, admin: ops.addr };
     let workers = (0..workers)
         .map(|number| worker(number, data.share()?, &relay, limits))
         .collect::<io::Result<Vec<_>>>()?;
     drop(data);
-    let watching = ops.serve(admin::router(&relay, &admin_config), Arc::clone(&relay), few);
+    let watching = ops.serve(admin::router(&relay), Arc::clone(&relay), few);
     let watching = tokio::spawn(watching);
     ready(&addresses);
 
     stop_asked(&mut term, &mut int).await;
+    let drain = relay.in_force().config.server.drain;
     tracing::info!(?drain, running = relay.running(), "draining");
     relay.set_drain(Drain::Draining);
     tokio::select! {
@@ -125,7 +128,7 @@ fn worker(
     let relay = Arc::clone(relay);
     std::thread::Builder::new().name(format!("worker-{number}")).spawn(move || {
         let serving = async {
-            relay.warm_up();
+            relay.in_force().warm_up();
             let serving = data.serve(serve::router(&relay), Arc::clone(&relay), limits);
             tokio::pin!(serving);
             let last_moment = async {
@@ -198,13 +201,6 @@ async fn stop_asked(term: &mut Signal, int: &mut Signal) {
 async fn finished(relay: &Relay) {
     while relay.running() > 0 {
         tokio::time::sleep(LOOK).await;
-    }
-}
-
-/// SIGHUP asks for a reload, which is not built yet. It must not end running streams.
-async fn outlive_hangups(mut hangup: Signal) {
-    while hangup.recv().await.is_some() {
-        tracing::warn!("SIGHUP: the config is not read again in this version; restart for it");
     }
 }
 

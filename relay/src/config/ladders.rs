@@ -3,7 +3,7 @@
 use super::ladder_checks;
 use super::names;
 use super::providers::Provider;
-use super::rescue::{self, Hedge};
+use super::rescue::{self, Hedge, RetryBudget};
 use super::rungs::Rung;
 use super::supports::{self, Capability};
 use super::tree::{Placed, Table, Value};
@@ -41,6 +41,8 @@ pub struct Ladder {
     pub side_effects_none: bool,
     /// Its hedging.
     pub hedge: Hedge,
+    /// What its retries and later failovers are paid from.
+    pub retry_budget: RetryBudget,
     /// Attempts in flight at the same time, 1 to 10. Default 2.
     pub max_in_flight: usize,
     /// Hedges of one request, 0 to 10. Default 1.
@@ -124,6 +126,10 @@ fn ladder(name: &str, aliases: Vec<String>, table: &Table<'_>, rungs: &[Placed<R
         patience: table.duration("patience", &PAUSE),
         side_effects_none: table.word("side_effects", SIDE_EFFECTS).unwrap_or(false),
         hedge: table.get("hedge").map(|value| rescue::hedge(&value)).unwrap_or_default(),
+        retry_budget: table
+            .get("retry_budget")
+            .map(|value| rescue::retry_budget(&value))
+            .unwrap_or_default(),
         max_in_flight: few("max_in_flight", 1..=10).unwrap_or(2),
         max_hedges: small("max_hedges", 0..=10).unwrap_or(1),
         race: few("race", 0..=10).unwrap_or(0),

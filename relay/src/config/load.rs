@@ -1,6 +1,8 @@
 //! Reads the config file and what it refers to.
 
 use super::{Config, Env, Loaded, Problem, Refused, Severity, parse};
+use sha2::{Digest as _, Sha256};
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -17,8 +19,24 @@ const LARGEST: u64 = 4 << 20;
 ///
 /// If the file cannot be read, or anything in it is wrong.
 pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Loaded, Refused> {
+    load_seen(path, env).0
+}
+
+/// As [`load`], with what was read on the way, so that a change can be noticed.
+pub fn load_seen(
+    path: &Path,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> (Result<Loaded, Refused>, Seen) {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let result = text(path).and_then(|text| parse(&text, &Outside { folder, var: env }));
+    let content = bytes(path);
+    let outside = Outside { folder, var: env, seen: RefCell::default() };
+    outside.see(path, &content);
+    let result = text(content).and_then(|text| parse(&text, &outside));
+    let seen = Seen { files: outside.seen.into_inner() };
+    (finish(result, path, folder), seen)
+}
+
+fn finish(result: Result<Loaded, Refused>, path: &Path, folder: &Path) -> Result<Loaded, Refused> {
     match result {
         Ok(mut loaded) => {
             resolve(&mut loaded.config, folder);
@@ -40,7 +58,7 @@ pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Loaded,
 /// If the file cannot be read, or anything but a missing secret is wrong in it.
 pub fn journal_path(path: &Path) -> Result<PathBuf, Refused> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let result = text(path).and_then(|text| parse(&text, &NoSecrets));
+    let result = text(bytes(path)).and_then(|text| parse(&text, &NoSecrets));
     let loaded = result.map_err(|mut refused| {
         name(&mut refused.problems, path);
         refused
@@ -65,6 +83,13 @@ impl Env for NoSecrets {
 struct Outside<'a> {
     folder: &'a Path,
     var: &'a dyn Fn(&str) -> Option<String>,
+    seen: RefCell<Vec<(PathBuf, Content)>>,
+}
+
+impl Outside<'_> {
+    fn see(&self, path: &Path, content: &io::Result<Vec<u8>>) {
+        self.seen.borrow_mut().push((path.to_owned(), Content::of(content)));
+    }
 }
 
 impl Env for Outside<'_> {
@@ -73,15 +98,18 @@ impl Env for Outside<'_> {
     }
 
     fn file(&self, path: &Path) -> io::Result<String> {
-        let bytes = bytes(&self.folder.join(path))?;
+        let path = self.folder.join(path);
+        let content = bytes(&path);
+        self.see(&path, &content);
+        let bytes = content?;
         let unreadable = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text");
         String::from_utf8(bytes).map_err(unreadable)
     }
 }
 
 /// The config's text; what is no UTF-8 is told with its line.
-fn text(path: &Path) -> Result<String, Refused> {
-    let bytes = bytes(path).map_err(|error| {
+fn text(content: io::Result<Vec<u8>>) -> Result<String, Refused> {
+    let bytes = content.map_err(|error| {
         refused(0, 0, format!("cannot be read: {error}"), "name a readable file with --config")
     })?;
     String::from_utf8(bytes).map_err(|error| {
@@ -118,5 +146,39 @@ fn resolve(config: &mut Config, folder: &Path) {
 fn name(problems: &mut [Problem], path: &Path) {
     for problem in problems {
         problem.file = Some(path.to_owned());
+    }
+}
+
+/// What a load has read: the config file, and the files that it names.
+///
+/// Told apart by their content, not by their dates: an editor's new file under the old
+/// name, a swapped link, and two changes within one tick of the disk's clock are all
+/// noticed, on any file system; a file that was touched is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    files: Vec<(PathBuf, Content)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Content {
+    Hash([u8; 32]),
+    Unreadable(io::ErrorKind),
+}
+
+impl Content {
+    fn of(content: &io::Result<Vec<u8>>) -> Self {
+        match content {
+            Ok(bytes) => Self::Hash(Sha256::digest(bytes).into()),
+            Err(error) => Self::Unreadable(error.kind()),
+        }
+    }
+}
+
+impl Seen {
+    /// The same files as they are now.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        let look = |(path, _): &(PathBuf, Content)| (path.clone(), Content::of(&bytes(path)));
+        Self { files: self.files.iter().map(look).collect() }
     }
 }

@@ -1,4 +1,4 @@
-//! How a ladder is rescued: its hedges, and its rungs' circuit breakers.
+//! How a ladder is rescued: its hedges, its budgets, and its rungs' circuit breakers.
 
 use super::tree::{Table, Value};
 use super::units::CLOCK;
@@ -46,6 +46,23 @@ impl Default for Hedge {
             budget: 0.10,
             burst: 20.0,
         }
+    }
+}
+
+/// What a ladder's retries, soft-clock failovers and later failovers are paid from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RetryBudget {
+    /// Such calls per request, 0 to 1. Default 0.20.
+    pub budget: f64,
+    /// Such calls that may be saved up, 1 to 1000. Default 20.
+    pub burst: f64,
+}
+
+impl Eq for RetryBudget {}
+
+impl Default for RetryBudget {
+    fn default() -> Self {
+        Self { budget: 0.20, burst: 20.0 }
     }
 }
 
@@ -115,6 +132,18 @@ pub(super) fn hedge(value: &Value<'_>) -> Hedge {
     }
     table.check_keys();
     hedge
+}
+
+/// Reads a ladder's `retry_budget`.
+pub(super) fn retry_budget(value: &Value<'_>) -> RetryBudget {
+    let default = RetryBudget::default();
+    let Some(table) = value.table() else { return default };
+    let retry = RetryBudget {
+        budget: number(&table, "budget").unwrap_or(default.budget),
+        burst: count(&table, "burst", 1000).map_or(default.burst, f64::from),
+    };
+    table.check_keys();
+    retry
 }
 
 /// A word or a duration; `None`: none.

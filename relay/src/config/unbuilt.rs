@@ -10,7 +10,7 @@ type Keys = [(&'static str, fn(&Value<'_>))];
 
 const RUNG: &Keys = &[("degrade", anything)];
 
-const LADDER: &Keys = &[("retry_budget", anything), ("capture", anything)];
+const LADDER: &Keys = &[("capture", anything)];
 
 /// `[fleet]`.
 pub(super) fn root(table: &Table<'_>) {

@@ -3,10 +3,10 @@
 //! The metrics know neither journal nor board; this file hands them what they
 //! count, once per dial and per end, and reads for them how the relay stands.
 
+use super::in_force::{InForce, Ladder, Rung};
 use super::line::Line;
 use super::log::{RequestLog, millis};
-use super::relay::{Drain, Ladder, Relay, Rung};
-use crate::config::Config;
+use super::relay::{Drain, Relay};
 use crate::journal::{AttemptEnd, RequestEnd};
 use crate::live::{self, Live, Pair};
 use crate::metrics::{
@@ -21,7 +21,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The names that become labels.
-pub(super) fn names(config: &Config, rungs: &[Arc<Rung>], ladders: &[Arc<Ladder>]) -> Names {
+pub(super) fn names(in_force: &InForce) -> Names {
+    let InForce { config, rungs, ladders, .. } = in_force;
     let rung_names = config.rungs.iter().zip(rungs).filter_map(|(settings, rung)| {
         Some(RungNames {
             rung: Arc::clone(&rung.name),
@@ -30,7 +31,7 @@ pub(super) fn names(config: &Config, rungs: &[Arc<Rung>], ladders: &[Arc<Ladder>
         })
     });
     let on = |ladder: &Ladder| {
-        let of = |index: &RungIndex| rungs.get(index.0).map(|rung| Arc::clone(&rung.name));
+        let of = |index: &RungIndex| in_force.rung(*index).map(|rung| Arc::clone(&rung.name));
         ladder.spec.rungs.iter().filter_map(of).collect()
     };
     let ladder_names = ladders
@@ -124,14 +125,15 @@ pub(super) struct Walked<'a> {
 
 /// A request ended, for the live numbers and those who watch requests.
 pub(super) fn request_live(
-    relay: &Relay,
-    ladder: &Ladder,
+    live: &Live,
+    (in_force, ladder): (&InForce, &Ladder),
     end: &RequestEnd,
     log: &RequestLog,
     walked: &Walked<'_>,
 ) {
     let winner = walked.answered.and_then(|id| end.attempts.iter().find(|a| a.start.n == id.0));
-    let rung = winner.and_then(|won| relay.rungs.iter().find(|rung| rung.name == won.start.rung));
+    let rung =
+        winner.and_then(|won| in_force.rungs.iter().find(|rung| rung.name == won.start.rung));
     let passed: Vec<_> = walked.passed.iter().map(|(rung, why)| (rung.0, *why)).collect();
     let facts = live::RequestFacts {
         ticket: walked.seat,
@@ -147,7 +149,7 @@ pub(super) fn request_live(
         last_resort: end.attempts.iter().any(|a| a.start.kind == AttemptKind::LastResort),
         passed: &passed,
     };
-    relay.live.ended(ladder.index.0, at(wall::now()), &facts);
+    live.ended(ladder.index.0, at(wall::now()), &facts);
 }
 
 /// A request ended.
@@ -183,11 +185,10 @@ impl Relay {
     /// How the relay stands at this moment, for its numbers.
     #[must_use]
     pub fn standing(&self) -> Now {
-        let now = wall::now();
+        let (now, in_force) = (wall::now(), self.in_force());
         let (rungs, ladders) = self.with_board(now, |board| {
-            let rungs = self.rungs.iter().enumerate();
-            let rungs = rungs.map(|(index, rung)| rung_now(board, rung, RungIndex(index), now));
-            let ladders = self.ladders.iter().map(|ladder| ladder_now(board, ladder));
+            let rungs = in_force.rungs.iter().map(|rung| rung_now(board, rung, now));
+            let ladders = in_force.ladders.iter().map(|ladder| ladder_now(board, ladder));
             (rungs.collect(), ladders.collect())
         });
         let journal = self.journal.health();
@@ -204,11 +205,13 @@ impl Relay {
             in_flight: self.running(),
             draining: self.drain() != Drain::Serving,
             uptime: now.since(self.began),
+            config: self.config_now(),
         }
     }
 }
 
-fn rung_now(board: &Board, rung: &Rung, index: RungIndex, now: Time) -> RungNow {
+fn rung_now(board: &Board, rung: &Rung, now: Time) -> RungNow {
+    let index = rung.index;
     let breaker = board.breaker(index);
     let (state, cools_for) = match breaker.map(crate::policy::breaker::Breaker::state) {
         Some(State::Open { until }) => ("open", until.since(now)),

@@ -11,23 +11,27 @@ mod ending;
 use super::alarm::Alarm;
 use super::closing::Closing;
 use super::count;
+use super::in_force::{InForce, Ladder};
 use super::line::Line;
 use super::log::{RequestLog, short};
 use super::reading::News;
-use super::relay::{Drain, Ladder, Peer, Relay, Running};
+use super::relay::{Drain, Peer, Relay, Running, Signal};
 use super::reply::{Head, Out};
 use super::turn;
 use crate::dialect::openai_chat::ChatRequest;
 use crate::dialect::stamp::HEARTBEAT;
 use crate::journal::RequestStart;
 use crate::live;
-use crate::policy::{Action, AttemptId, Capabilities, Input, Need, Time, Walk};
+use crate::policy::{
+    Action, AttemptId, Capabilities, Input, Need, Override, RungIndex, Time, Walk,
+};
 use crate::wall;
 use bytes::{Bytes, BytesMut};
 use shared::{Cause, RequestId, RequestOutcome, UnixMillis};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use tokio::sync::watch;
 
 /// Bytes that are ready together leave together, up to here.
 const GLUED: usize = 16 * 1024;
@@ -47,6 +51,8 @@ pub struct Incoming {
     pub accepted: Time,
     /// The client key's name, if clients are configured.
     pub client: Option<Arc<str>>,
+    /// The config that it is served by, to its end.
+    pub in_force: Arc<InForce>,
     /// The ladder that its `model` names.
     pub ladder: Arc<Ladder>,
     /// What it asks.
@@ -67,14 +73,28 @@ enum Phase {
     Done,
 }
 
-type UntilCut = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// Gives the signals back once there was one.
+type Signalled = Pin<Box<dyn Future<Output = watch::Receiver<Signal>> + Send>>;
+
+/// One future for all that may interrupt a request from outside: polled where nothing else
+/// is due, so a token costs no more for it.
+fn signalled(mut signals: watch::Receiver<Signal>) -> Signalled {
+    Box::pin(async move {
+        if signals.changed().await.is_err() {
+            // The relay is gone, and with it whoever could have a word to say.
+            std::future::pending::<()>().await;
+        }
+        signals
+    })
+}
 
 /// One request being driven.
 pub struct Driver {
     relay: Arc<Relay>,
+    in_force: Arc<InForce>,
     ladder: Arc<Ladder>,
     request: ChatRequest,
-    prompt_tokens: u64,
+    need: Need,
     walk: Walk,
     peer: Arc<Peer>,
     _running: Running,
@@ -103,7 +123,7 @@ pub struct Driver {
     /// Set while bytes are with the server: how long it took to come back tells
     /// how long the client did not read.
     handed_at: Option<Time>,
-    until_cut: Option<UntilCut>,
+    signalled: Signalled,
 }
 
 impl std::fmt::Debug for Driver {
@@ -116,7 +136,8 @@ impl Driver {
     /// Starts driving: the walk is planned and its first rung is dialled.
     #[must_use]
     pub fn start(relay: &Arc<Relay>, incoming: Incoming) -> Self {
-        let Incoming { id, at, accepted, client, ladder, request, peer, running } = incoming;
+        let Incoming { id, at, accepted, client, in_force, ladder, request, peer, running } =
+            incoming;
         let need = need(&request);
         let start = RequestStart {
             id,
@@ -128,13 +149,14 @@ impl Driver {
         };
         relay.journal.start(start.clone());
         let seat = relay.live.began(ladder.index.0, count::at(accepted));
-        let watched = Arc::clone(relay);
-        let until_cut: UntilCut = Box::pin(async move { watched.until(Drain::Cut).await });
+        // Before the plan is made: what comes after it is heard.
+        let signalled = signalled(relay.signals());
         let mut driver = Self {
             walk: Walk::new(accepted, ladder.index, Arc::clone(&ladder.spec), need, wall::rng()),
             relay: Arc::clone(relay),
+            in_force,
             ladder,
-            prompt_tokens: need.prompt_tokens,
+            need,
             request,
             peer,
             _running: running,
@@ -154,7 +176,7 @@ impl Driver {
             grown_at: 0,
             last_write: accepted,
             handed_at: None,
-            until_cut: Some(until_cut),
+            signalled,
         };
         driver.input(wall::now(), Input::Start);
         driver
@@ -286,7 +308,8 @@ impl Driver {
 
     /// Lets timers and the order to stop have their say. Pending: nothing is due.
     fn poll_time(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let beat = self.head_sent.then(|| self.last_write.plus(self.relay.server.heartbeat));
+        let beat =
+            self.head_sent.then(|| self.last_write.plus(self.in_force.config.server.heartbeat));
         let due = [self.deadline, beat].into_iter().flatten().min();
         if self.alarm.poll_due(cx, due).is_ready() {
             let now = wall::now();
@@ -297,13 +320,36 @@ impl Driver {
             }
             return Poll::Ready(());
         }
-        let cut = self.until_cut.as_mut().is_some_and(|cut| cut.as_mut().poll(cx).is_ready());
-        if cut {
-            self.until_cut = None;
-            self.input(wall::now(), Input::Stop(Cause::Drain));
+        if let Poll::Ready(mut signals) = self.signalled.as_mut().poll(cx) {
+            let drain = signals.borrow_and_update().drain;
+            self.signalled = signalled(signals);
+            if drain == Drain::Cut {
+                self.input(wall::now(), Input::Stop(Cause::Drain));
+            } else {
+                self.leave_forced();
+            }
             return Poll::Ready(());
         }
         Poll::Pending
+    }
+
+    /// Leaves the rungs that an operator has forced open.
+    fn leave_forced(&mut self) {
+        let now = wall::now();
+        let ladder = Arc::clone(&self.ladder);
+        let rungs = ladder.spec.rungs.iter().copied();
+        let forced: Vec<_> = self.relay.with_board(now, |board| {
+            let is_out = |rung: &RungIndex| {
+                board.forced(*rung, now).is_some_and(|(mode, _)| mode == Override::ForcedOpen)
+            };
+            rungs.filter(is_out).map(|rung| (rung, board.cuts_streams(rung, now))).collect()
+        });
+        for (rung, cut) in forced {
+            self.input(now, Input::Forced(rung));
+            if cut {
+                self.input(now, Input::CutStream(rung));
+            }
+        }
     }
 
     /// Time between handing bytes over and being asked again is time in which the
@@ -333,7 +379,8 @@ impl Driver {
     fn input(&mut self, now: Time, input: Input) {
         let mut actions = std::mem::take(&mut self.actions);
         let walk = &mut self.walk;
-        self.deadline = self.relay.with_board(now, |board| {
+        let request = Some(self.log.start.id);
+        self.deadline = self.relay.with_board_of(now, request, |board| {
             walk.handle(now, input, board, &mut actions);
             walk.next_deadline(board)
         });

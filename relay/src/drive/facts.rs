@@ -1,14 +1,16 @@
 //! What the config says of rungs, ladders and providers, in the shape in which
-//! watchers are told: made once, filled in with the moment's numbers when asked.
+//! watchers are told, to be filled in with the moment's numbers: made when asked, from
+//! the config that is in force then.
 
-use super::memory::key_tag;
+use super::in_force::InForce;
+use super::memory::{account, key_tag};
 use crate::config::{Capability, Config, Dialect, Ladder, Provider, Rung};
+use crate::policy::{LadderIndex, RungIndex};
 use shared::UnixMillis;
 use shared::admin::board::{
     BudgetState, HealthState, KeyState, Limits, ProviderState, RungNow, RungPast, Step, Users,
 };
-use shared::admin::{ConfigState, LadderState, RungState};
-use std::path::PathBuf;
+use shared::admin::{LadderState, RungState};
 
 /// What does not move while a config is in force.
 #[derive(Debug)]
@@ -16,25 +18,32 @@ pub(super) struct Facts {
     pub(super) name: Option<String>,
     pub(super) env: Option<String>,
     pub(super) protected: bool,
-    pub(super) config: ConfigState,
     pub(super) providers: Vec<ProviderState>,
-    pub(super) rungs: Vec<RungState>,
-    pub(super) ladders: Vec<LadderState>,
-    /// The journal's file, whose disk is looked at.
-    pub(super) journal: PathBuf,
+    /// Each with its place on the board.
+    pub(super) rungs: Vec<(RungIndex, RungState)>,
+    /// The same.
+    pub(super) ladders: Vec<(LadderIndex, LadderState)>,
 }
 
 impl Facts {
-    pub(super) fn of(config: &Config, at: UnixMillis) -> Self {
+    pub(super) fn of(in_force: &InForce) -> Self {
+        let InForce { config, since, .. } = in_force;
+        let rungs = in_force.rungs.iter().filter_map(|known| {
+            let settings = config.rungs.iter().find(|rung| rung.name == *known.name)?;
+            Some((known.index, rung(settings, config)))
+        });
+        let ladders = in_force
+            .ladders
+            .iter()
+            .zip(&config.ladders)
+            .map(|(known, settings)| (known.index, ladder(settings, config, in_force.rev)));
         Self {
             name: config.admin.name.clone(),
             env: config.admin.env.clone(),
             protected: config.admin.protected,
-            config: ConfigState { rev: 1, loaded_at: at, error: None },
-            providers: config.providers.iter().map(|one| provider(one, at)).collect(),
-            rungs: config.rungs.iter().map(|one| rung(one, config)).collect(),
-            ladders: config.ladders.iter().map(|one| ladder(one, config)).collect(),
-            journal: config.journal.path.clone(),
+            providers: config.providers.iter().map(|one| provider(one, *since)).collect(),
+            rungs: rungs.collect(),
+            ladders: ladders.collect(),
         }
     }
 }
@@ -43,7 +52,7 @@ fn provider(provider: &Provider, at: UnixMillis) -> ProviderState {
     let key = provider.api_key.as_ref().map(|key| KeyState {
         source: key.source().map(str::to_owned),
         loaded_at: at,
-        tag: key_tag(provider).to_string(),
+        tag: key_tag(&account(provider)).to_string(),
     });
     let dialect = match provider.dialect {
         Dialect::OpenaiChat => "openai-chat",
@@ -93,7 +102,7 @@ fn rung(rung: &Rung, config: &Config) -> RungState {
     }
 }
 
-fn ladder(ladder: &Ladder, config: &Config) -> LadderState {
+fn ladder(ladder: &Ladder, config: &Config, config_rev: u64) -> LadderState {
     let names = ladder.rungs.iter().filter_map(|rung| config.rungs.get(*rung));
     let order: Vec<String> = names.map(|rung| rung.name.clone()).collect();
     let step = |rung: &String| Step {
@@ -117,7 +126,7 @@ fn ladder(ladder: &Ladder, config: &Config) -> LadderState {
         reason: None,
         at: None,
         until_at: None,
-        config_rev: 1,
+        config_rev,
         users: Users::default(),
         usual: None,
         spark: None,

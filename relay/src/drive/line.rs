@@ -1,8 +1,8 @@
 //! One attempt in flight: its upstream call, its reader, and what is held back.
 
+use super::in_force::Rung;
 use super::log::AttemptLog;
 use super::reading::{News, Reading};
-use super::relay::Rung;
 use crate::dialect::openai_chat::{AnswerReader, ProviderError};
 use crate::live;
 use crate::policy::{AttemptId, Break, Ending};

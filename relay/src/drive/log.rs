@@ -1,6 +1,6 @@
 //! What the journal will be told: kept while a request runs, written at its end.
 
-use super::relay::{Relay, Rung};
+use super::in_force::{InForce, Rung};
 use crate::dialect::openai_chat::Facts;
 use crate::journal::{AttemptEnd, AttemptStart, RequestEnd, RequestStart};
 use crate::policy::{RungIndex, Time};
@@ -164,10 +164,10 @@ impl RequestLog {
         &mut self,
         outcome: RequestOutcome,
         cause: Option<Cause>,
-        relay: &Relay,
+        in_force: &InForce,
         passed_over: &[(RungIndex, PassedOver)],
     ) -> RequestEnd {
-        let name = |rung: RungIndex| relay.rung(rung).map(|rung| Arc::clone(&rung.name));
+        let name = |rung: RungIndex| in_force.rung(rung).map(|rung| Arc::clone(&rung.name));
         RequestEnd {
             start: self.start.clone(),
             outcome,

@@ -9,6 +9,7 @@ mod tests;
 pub(super) use machine::Machine;
 pub(super) use states::Looked;
 
+use super::facts::Facts;
 use super::relay::{Drain, Relay};
 use crate::feed::Listener;
 use crate::journal::ReadError;
@@ -43,23 +44,23 @@ impl Relay {
     #[must_use]
     pub fn board(&self, you: You) -> Board {
         let Seen { seq, rungs, ladders } = self.seen(wall::now());
-        let facts = &self.facts;
+        let facts = Facts::of(&self.in_force());
         Board {
             seq,
             at: wall::unix(),
             ladders,
             rungs,
-            providers: facts.providers.clone(),
+            providers: facts.providers,
             relay: RelayState {
-                name: facts.name.clone(),
-                env: facts.env.clone(),
+                name: facts.name,
+                env: facts.env,
                 protected: facts.protected,
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 boot: self.feed.boot().to_owned(),
                 started_at: self.started,
                 you,
                 operators: self.feed.present(),
-                config: facts.config.clone(),
+                config: self.config_state(),
                 journal: self.journal_state(),
                 // One relay alone, which is always well.
                 fleet: FleetState { ok: true, ..FleetState::default() },
@@ -94,6 +95,14 @@ impl Relay {
         let seen = Seen { seq, rungs: all.rungs, ladders: all.ladders };
         looked.last = Some((now, seen.clone()));
         seen
+    }
+
+    /// What was told is no longer about these rungs and ladders: whoever watches starts
+    /// anew.
+    pub(super) fn forget_looks(&self) {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        looked.forget();
+        self.feed.start_over();
     }
 
     fn tick(&self) {
@@ -133,7 +142,7 @@ impl Relay {
     pub async fn prepare(self: &Arc<Self>) {
         let relay = Arc::clone(self);
         let reading = tokio::task::spawn_blocking(move || {
-            relay.machine.look(&relay.facts.journal);
+            relay.machine.look(&relay.in_force().config.journal.path);
             relay.read_usual();
         });
         // Late is unknown: the board has the last that was read.

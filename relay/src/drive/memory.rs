@@ -6,7 +6,7 @@
 //! row over waits for nobody; it is done under the board's lock, so that the last
 //! word said of a rung is the last one written.
 
-use crate::config::{Config, Provider, Rung};
+use crate::config::{Provider, Rung};
 use crate::journal::{HealthRecord, HoldRecord, Journal};
 use crate::policy::{
     Board, Reference, Remembered, RememberedBreaker, RememberedHold, RememberedState, RungIndex,
@@ -15,7 +15,7 @@ use crate::policy::{
 use crate::wall;
 use sha2::{Digest as _, Sha256};
 use shared::UnixMillis;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 #[cfg(test)]
@@ -37,6 +37,15 @@ pub(super) struct Identity {
     pub(super) key_tag: Arc<str>,
 }
 
+impl Identity {
+    /// `account` is what [`account`] says of its provider.
+    pub(super) fn new(name: Arc<str>, fingerprint: Arc<str>, account: &str) -> Self {
+        // Four digits tell two keys apart and are of no use to anybody who looks for one.
+        let key_tag = account.chars().take(4).collect::<String>().into();
+        Self { name, fingerprint, key_tag }
+    }
+}
+
 /// What is in the journal already.
 #[derive(Debug)]
 struct Written {
@@ -45,28 +54,52 @@ struct Written {
     at: Option<Time>,
 }
 
+/// A place on the board.
+#[derive(Debug)]
+struct Slot {
+    /// Who stands there; `None`: who did has gone, and is written no more.
+    rung: Option<Identity>,
+    written: Option<Written>,
+}
+
 /// Which rungs there are, and what the journal knows of them.
 #[derive(Debug)]
 pub(super) struct Memory {
-    pub(super) rungs: Vec<Identity>,
     started: Time,
-    written: Mutex<Vec<Option<Written>>>,
+    slots: Mutex<Vec<Slot>>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self { started: wall::now(), slots: Mutex::default() }
+    }
 }
 
 impl Memory {
-    /// Of the config's rungs, in their order.
-    pub(super) fn of(config: &Config) -> Self {
-        let identity = |rung: &Rung| {
-            let provider = config.providers.get(rung.provider)?;
-            Some(Identity {
-                name: rung.name.as_str().into(),
-                fingerprint: fingerprint(provider, rung),
-                key_tag: key_tag(provider),
-            })
-        };
-        let rungs: Vec<_> = config.rungs.iter().filter_map(identity).collect();
-        let written = Mutex::new(rungs.iter().map(|_| None).collect());
-        Self { rungs, started: wall::now(), written }
+    fn slots(&self) -> MutexGuard<'_, Vec<Slot>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From here on these are the rungs, at these places.
+    pub(super) fn reshape(&self, rungs: Vec<(RungIndex, Identity)>) {
+        let mut slots = self.slots();
+        slots.iter_mut().for_each(|slot| slot.rung = None);
+        for (at, rung) in rungs {
+            while slots.len() <= at.0 {
+                slots.push(Slot { rung: None, written: None });
+            }
+            if let Some(slot) = slots.get_mut(at.0) {
+                slot.rung = Some(rung);
+            }
+        }
+    }
+
+    /// The rung of this name, with its place.
+    pub(super) fn find(&self, name: &str) -> Option<(RungIndex, Identity)> {
+        self.slots().iter().enumerate().find_map(|(index, slot)| {
+            let rung = slot.rung.as_ref().filter(|rung| &*rung.name == name)?;
+            Some((RungIndex(index), rung.clone()))
+        })
     }
 
     /// Writes these rungs, whose breaker or hold has changed.
@@ -89,10 +122,9 @@ impl Memory {
 
     /// What the board says now is what the journal has: it came from there.
     pub(super) fn is_as_written(&self, board: &Board) {
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        for (index, slot) in written.iter_mut().enumerate() {
+        for (index, slot) in self.slots().iter_mut().enumerate() {
             let what = board.remember(RungIndex(index));
-            *slot = what.map(|what| Written { what, at: None });
+            slot.written = what.map(|what| Written { what, at: None });
         }
     }
 
@@ -104,15 +136,16 @@ impl Memory {
         journal: &Journal,
         due: impl Fn(RungIndex, bool, Option<Time>) -> bool,
     ) {
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        for (index, (slot, identity)) in written.iter_mut().zip(&self.rungs).enumerate() {
+        for (index, Slot { rung: identity, written }) in self.slots().iter_mut().enumerate() {
             let rung = RungIndex(index);
-            let Some(what) = board.remember(rung) else { continue };
-            let moved = slot.as_ref().is_none_or(|slot| slot.what != what);
-            let at = slot.as_ref().and_then(|slot| slot.at);
+            let Some((identity, what)) = identity.as_ref().zip(board.remember(rung)) else {
+                continue;
+            };
+            let moved = written.as_ref().is_none_or(|written| written.what != what);
+            let at = written.as_ref().and_then(|written| written.at);
             // What a full queue did not take is still due.
             if due(rung, moved, at) && journal.keep(record(identity, now, &what)) {
-                *slot = Some(Written { what, at: Some(now) });
+                *written = Some(Written { what, at: Some(now) });
             }
         }
     }
@@ -127,19 +160,26 @@ fn hash(label: &str, parts: &[&str]) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn fingerprint(provider: &Provider, rung: &Rung) -> Arc<str> {
+/// Who a rung is, beyond its name: with another one, what was learned is about somebody else.
+pub(super) fn fingerprint(provider: &Provider, rung: &Rung) -> Arc<str> {
     let dialect = format!("{:?}", provider.dialect);
     let region = rung.region.as_deref().unwrap_or_default();
     let parts = [provider.name.as_str(), &dialect, &provider.base_url, &rung.model, region];
     hash("rung", &parts).chars().take(16).collect::<String>().into()
 }
 
-/// Four digits tell two keys apart and are of no use to anybody who looks for one.
-pub(super) fn key_tag(provider: &Provider) -> Arc<str> {
+/// Tells a provider's account from the same one under another key or other headers.
+/// Never leaves the process.
+pub(super) fn account(provider: &Provider) -> String {
     let key = provider.api_key.as_ref().map_or("", |key| key.expose());
     let headers = provider.headers.iter().flat_map(|(name, value)| [name.as_str(), value]);
     let parts: Vec<&str> = std::iter::once(key).chain(headers).collect();
-    hash("key", &parts).chars().take(4).collect::<String>().into()
+    hash("key", &parts)
+}
+
+/// Four digits tell two keys apart and are of no use to anybody who looks for one.
+pub(super) fn key_tag(account: &str) -> Arc<str> {
+    account.chars().take(4).collect::<String>().into()
 }
 
 fn record(identity: &Identity, now: Time, what: &Remembered) -> HealthRecord {

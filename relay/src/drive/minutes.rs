@@ -1,10 +1,11 @@
 //! From the live numbers to the journal's table of minutes.
 
 use super::count;
+use super::in_force::Ladder;
 use super::relay::Relay;
 use crate::journal::MinuteRecord;
 use crate::live::{LadderMinute, StepMinute};
-use crate::policy::{LadderIndex, Time};
+use crate::policy::{LadderIndex, RungIndex, Time};
 use crate::wall;
 use shared::UnixMillis;
 use std::collections::BTreeMap;
@@ -32,17 +33,17 @@ impl Relay {
     /// Once a second: tells the live numbers what the board alone knows, and writes a
     /// minute that is over.
     pub(super) fn look_at_the_minute(&self, now: Time) {
+        let in_force = self.in_force();
         let standing: Vec<_> = self.with_board(now, |board| {
-            let of = |ladder: LadderIndex| {
-                let rungs = self.ladders.get(ladder.0).map(|ladder| &ladder.spec.rungs);
+            let of = |ladder: &Ladder| {
                 // The first rung of which it is known says what its users take for late.
-                let mark = rungs.into_iter().flatten().find_map(|rung| board.mark(*rung, 0));
-                (mark.map(super::log::millis), board.refusals(ladder).unwrap_or_default())
+                let mark = ladder.spec.rungs.iter().find_map(|rung| board.mark(*rung, 0));
+                (mark.map(super::log::millis), board.refusals(ladder.index).unwrap_or_default())
             };
-            self.ladders.iter().map(|ladder| of(ladder.index)).collect()
+            in_force.ladders.iter().map(|ladder| of(ladder)).collect()
         });
-        for (ladder, (late_ms, refused)) in standing.into_iter().enumerate() {
-            self.live.standing(ladder, count::at(now), late_ms, refused);
+        for (ladder, (late_ms, refused)) in in_force.ladders.iter().zip(standing) {
+            self.live.standing(ladder.index.0, count::at(now), late_ms, refused);
         }
         let this = minute_of(wall::unix());
         if this != self.gathering.0.load(Ordering::Relaxed) {
@@ -54,8 +55,9 @@ impl Relay {
     /// the last minute.
     pub(super) fn write_minute(&self, next: i64) {
         let at = UnixMillis(self.gathering.0.swap(next, Ordering::Relaxed));
+        let in_force = self.in_force();
         for (ladder, (requests, steps)) in self.live.take_minute() {
-            let Some(ladder) = self.ladders.get(ladder) else { continue };
+            let Some(ladder) = in_force.ladder_at(LadderIndex(ladder)) else { continue };
             let empty = || MinuteRecord {
                 at,
                 life: self.started,
@@ -66,7 +68,7 @@ impl Relay {
                 self.journal.minute(of_ladder(requests, empty()));
             }
             for (rung, step) in steps {
-                let Some(rung) = self.rungs.get(rung) else { continue };
+                let Some(rung) = in_force.rung(RungIndex(rung)) else { continue };
                 let record = MinuteRecord { rung: Some(Arc::clone(&rung.name)), ..empty() };
                 self.journal.minute(of_step(step, record));
             }

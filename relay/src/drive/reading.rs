@@ -3,8 +3,8 @@
 //! No judgement: a status stays a status, a break stays a break. The only
 //! words made here are details for the journal, in the relay's own language.
 
+use super::in_force::Rung;
 use super::log::AttemptLog;
-use super::relay::Rung;
 use crate::dialect::matchers::{OPENAI_CHAT, classify, parse_error};
 use crate::dialect::openai_chat::{AnswerReader, End, Facts, Heard, ProviderError};
 use crate::dialect::retry_after::retry_after;

@@ -1,30 +1,27 @@
-//! All that requests share: ladders, rungs and providers by name, the board,
-//! the journal, and the word that the relay is to stop.
+//! All that requests share: the config in force, the board, the journal, and the
+//! word that the relay is to stop.
 
-use super::facts::Facts;
+use super::in_force::{InForce, Places, Prepared, prepare};
+use super::in_force::{Ladder, Rung};
 use super::look::{Looked, Machine};
 use super::memory::Memory;
 use super::minutes::Gathering;
+use super::operator::{Operators, Past, Published};
 use super::story::{self, Story};
-use crate::config::{self, Config};
-use crate::dialect::matchers::{Field, Matcher};
+use crate::config::Config;
 use crate::feed::Feed;
 use crate::journal::Journal;
-use crate::journal::{OverrideEnd, TransitionRecord};
+use crate::journal::{OrderEnd, OverrideEnd, TransitionRecord};
 use crate::live::Live;
 use crate::metrics::Metrics;
-use crate::policy::{
-    Board, BreakerSpec, Capabilities, HedgeDelay, HedgeSpec, LadderIndex, LadderSpec, OnEmpty,
-    OnRefusal, RungIndex, RungSpec, Time, Transition, Why,
-};
-use crate::provider::{CannotBuild, Provider};
-use shared::Price;
-use shared::admin::FeedKind;
-use std::collections::HashMap;
+use crate::policy::{Board, LadderIndex, LadderSpec, RungIndex, Time, Transition, Why};
+use crate::provider::CannotBuild;
+use shared::RequestId;
+use shared::admin::{ConfigError, FeedKind};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::watch;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use tokio::sync::{Notify, watch};
 
 /// How far the relay is on its way to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,49 +34,17 @@ pub enum Drain {
     Cut,
 }
 
-/// A ladder by its name.
-#[derive(Debug)]
-pub struct Ladder {
-    /// What clients send as `model`.
-    pub name: Arc<str>,
-    /// Its place on the board.
-    pub index: LadderIndex,
-    /// Its order and policy.
-    pub spec: Arc<LadderSpec>,
-}
-
-/// A rung by its name.
-#[derive(Debug)]
-pub struct Rung {
-    /// Its place on the board.
-    pub index: RungIndex,
-    /// Its name.
-    pub name: Arc<str>,
-    /// The model's name at the provider.
-    pub model: String,
-    /// Whom to call.
-    pub provider: Arc<Provider>,
-    /// The operator's own matchers for its provider's errors.
-    pub matchers: Arc<[Matcher]>,
-    /// Its price, if known.
-    pub price: Option<Price>,
-    /// Whether it is asked for usage.
-    pub ask_usage: bool,
-    /// Whether signs of life without content matter here.
-    pub pings_count: bool,
+/// What every running request is told of at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Signal {
+    pub(super) drain: Drain,
+    /// How often rungs have been forced open.
+    forced: u64,
 }
 
 /// All that requests share.
 #[derive(Debug)]
 pub struct Relay {
-    /// The data plane's settings.
-    pub server: config::Server,
-    /// Who may call.
-    pub clients: Vec<config::Client>,
-    /// The ladders, in the config's order.
-    pub ladders: Vec<Arc<Ladder>>,
-    /// The rungs, in the config's order.
-    pub rungs: Vec<Arc<Rung>>,
     /// Every attempt's record.
     pub journal: Journal,
     /// What it did, in numbers.
@@ -92,17 +57,24 @@ pub struct Relay {
     pub started: shared::UnixMillis,
     /// The same for measuring: how long ago that was.
     pub(super) began: Time,
-    pub(super) facts: Facts,
     pub(super) looked: Mutex<Looked>,
     pub(super) machine: Machine,
     story: Story,
     pub(super) gathering: Gathering,
     /// When the last requests are cut, if it drains.
     drain_ends: Mutex<Option<shared::UnixMillis>>,
-    names: Vec<(String, usize)>,
+    pub(super) in_force: RwLock<Arc<InForce>>,
+    /// Who has which place on the board; held by whoever reloads.
+    pub(super) reloading: Mutex<Places>,
+    /// Why the newest config was not put in force; `None`: it was.
+    pub(super) refused: Mutex<Option<ConfigError>>,
+    account_refused: Notify,
     board: Mutex<Board>,
     memory: Memory,
-    drain: watch::Sender<Drain>,
+    pub(super) operators: Operators,
+    /// The last requests of each ladder.
+    pub(super) past: Past,
+    signal: watch::Sender<Signal>,
     running: AtomicUsize,
 }
 
@@ -154,90 +126,71 @@ impl Relay {
     /// # Errors
     /// A provider whose settings no client can be built from.
     pub fn new(config: Config, journal: Journal) -> Result<Self, CannotBuild> {
-        let memory = Memory::of(&config);
-        let started = crate::wall::unix();
-        let facts = Facts::of(&config, started);
-        let providers = config
-            .providers
-            .iter()
-            .map(|provider| Ok((Arc::new(Provider::new(provider)?), matchers(provider))))
-            .collect::<Result<Vec<_>, CannotBuild>>()?;
-        let rungs: Vec<_> = config
-            .rungs
-            .iter()
-            .enumerate()
-            .filter_map(|(index, rung)| {
-                let (provider, matchers) = providers.get(rung.provider)?;
-                Some(Arc::new(Rung {
-                    index: RungIndex(index),
-                    name: rung.name.as_str().into(),
-                    model: rung.model.clone(),
-                    provider: Arc::clone(provider),
-                    matchers: Arc::clone(matchers),
-                    price: rung.price,
-                    ask_usage: rung.stream_options,
-                    pings_count: rung.pings_count,
-                }))
-            })
-            .collect();
-        let early = config.server.early_headers;
-        let ladder = |(index, ladder): (usize, &config::Ladder)| {
-            let name = ladder.name.as_str().into();
-            let spec = Arc::new(ladder_spec(ladder, early));
-            Arc::new(Ladder { name, index: LadderIndex(index), spec })
-        };
-        let ladders: Vec<_> = config.ladders.iter().enumerate().map(ladder).collect();
-        let named = config.ladders.iter().enumerate().flat_map(|(index, ladder)| {
-            std::iter::once(&ladder.name).chain(&ladder.aliases).map(move |n| (n.clone(), index))
-        });
-        let names = named.collect();
-        let domains = domains(&config.rungs);
-        let specs = config.rungs.iter().map(|rung| rung_spec(rung, &domains)).collect();
-        let ladder_specs = ladders.iter().map(|ladder| Arc::clone(&ladder.spec)).collect();
-        let on = |ladder: &Arc<Ladder>| ladder.spec.rungs.iter().map(|rung| rung.0).collect();
-        let live = Live::new(rungs.len(), &ladders.iter().map(on).collect::<Vec<_>>());
-        let rung_count = rungs.len();
-        let metrics = Metrics::new(&super::count::names(&config, &rungs, &ladders));
+        let Prepared { in_force, places, rungs, identities } =
+            prepare(config, Places::default(), None)?;
+        let (now, started) = (crate::wall::now(), crate::wall::unix());
+        let mut board = Board::new(Vec::new(), Vec::new(), crate::wall::rng());
+        board.reshape(now, rungs, ladders(&in_force));
+        let memory = Memory::default();
+        memory.reshape(identities);
+        let live = Live::new(0, &[]);
+        in_force.make_room(&live);
         Ok(Self {
-            names,
-            ladders,
-            rungs,
-            board: Mutex::new(Board::new(specs, ladder_specs, crate::wall::rng())),
+            operators: Operators::default(),
+            past: Past::default(),
+            metrics: Metrics::new(&super::count::names(&in_force)),
+            in_force: RwLock::new(Arc::new(in_force)),
+            reloading: Mutex::new(places),
+            refused: Mutex::default(),
+            account_refused: Notify::new(),
+            board: Mutex::new(board),
             memory,
             journal,
-            metrics,
             live,
             feed: Arc::new(Feed::new(crate::wall::boot_id())),
-            facts,
             looked: Mutex::default(),
             machine: Machine::default(),
-            story: Story::of(rung_count),
+            story: Story::default(),
             gathering: Gathering::since(started),
             drain_ends: Mutex::new(None),
             started,
-            began: crate::wall::now(),
-            server: config.server,
-            clients: config.clients,
-            drain: watch::Sender::new(Drain::Serving),
+            began: now,
+            signal: watch::Sender::new(Signal { drain: Drain::Serving, forced: 0 }),
             running: AtomicUsize::new(0),
         })
     }
 
-    /// Makes this thread's clients ready, so that its first request need not.
-    pub fn warm_up(&self) {
-        self.rungs.iter().for_each(|rung| rung.provider.warm_up());
+    /// The config in force. Who takes it keeps it: a reload puts another one in its place.
+    #[must_use]
+    pub fn in_force(&self) -> Arc<InForce> {
+        // Only ever replaced as a whole, so a panic elsewhere leaves it sound.
+        Arc::clone(&self.in_force.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The ladder that a client's `model` names.
-    #[must_use]
-    pub fn ladder(&self, model: &str) -> Option<usize> {
-        self.names.iter().find(|(name, _)| name == model).map(|(_, index)| *index)
+    /// A provider refused our account: its key may have been changed meanwhile.
+    pub(super) fn tell_account_refused(&self) {
+        self.account_refused.notify_one();
+    }
+
+    /// Waits until a provider refuses our account. For one who waits.
+    pub async fn account_refused(&self) {
+        self.account_refused.notified().await;
     }
 
     /// The shared board, for the length of one input; never across an await. What it
     /// says of breakers goes to the journal once the lock is given back.
     pub(super) fn with_board<T>(&self, now: Time, work: impl FnOnce(&mut Board) -> T) -> T {
-        let (done, transitions) = {
+        self.with_board_of(now, None, work)
+    }
+
+    /// The same for one input of a request, whose breakers' changes are its doing.
+    pub(super) fn with_board_of<T>(
+        &self,
+        now: Time,
+        request: Option<RequestId>,
+        work: impl FnOnce(&mut Board) -> T,
+    ) -> T {
+        let (done, transitions, ended) = {
             // A panic under the lock leaves the board's plain numbers usable.
             let mut board: MutexGuard<'_, Board> =
                 self.board.lock().unwrap_or_else(PoisonError::into_inner);
@@ -246,35 +199,75 @@ impl Relay {
             if !changed.is_empty() {
                 self.memory.changed(now, &board, &changed, &self.journal);
             }
-            (done, board.take_transitions())
+            let transitions = board.take_transitions();
+            let version = |of: &Transition| board.override_version(of.rung);
+            let versions: Vec<_> = transitions.iter().map(version).collect();
+            let ended = board.take_ended_orders().into_iter();
+            let ended: Vec<_> = ended.map(|at| (at, board.order_version(at))).collect();
+            (done, transitions.into_iter().zip(versions), ended)
         };
-        for transition in &transitions {
-            self.journal_transition(now, transition);
+        for (transition, version) in transitions {
+            self.journal_transition(now, request, &transition, version);
+        }
+        for (ladder, version) in ended {
+            self.journal_order_end(ladder, version);
         }
         done
     }
 
-    fn journal_transition(&self, now: Time, transition: &Transition) {
+    fn journal_order_end(&self, index: LadderIndex, version: u64) {
+        let Some(ladder) = self.ladder_at(index) else { return };
+        tracing::warn!(ladder = %ladder.name, "the operator's order has ended; the config's rules");
+        self.journal.end_order(OrderEnd {
+            ladder: Arc::clone(&ladder.name),
+            at: crate::wall::unix(),
+            version,
+            why: Why::Expired.as_str(),
+        });
+        self.published(&Published::Ladder(index));
+    }
+
+    fn journal_transition(
+        &self,
+        now: Time,
+        request: Option<RequestId>,
+        transition: &Transition,
+        version: u64,
+    ) {
+        // What happens to one that has gone is nobody's business any more.
         let Some(rung) = self.rung(transition.rung) else { return };
         let (rule, weight) = (transition.why.as_str(), transition.weight);
-        tracing::warn!(rung = %rung.name, from = transition.from, to = transition.to, rule, weight, "breaker");
+        let text = transition.text();
+        tracing::warn!(rung = %rung.name, from = transition.from, to = transition.to, rule, weight, "breaker: {text}");
         self.metrics.transition(&rung.name, transition.to, rule);
-        let (calls, bad) = transition.window;
+        let millis = |span: Option<std::time::Duration>| span.map(super::log::millis);
         let at = crate::wall::unix_of(now, transition.at);
         self.story.note(transition, at);
-        self.feed.publish(FeedKind::Transition, &story::row(transition, at, &rung.name));
+        self.feed.publish(FeedKind::Transition, &story::row(transition, at, &rung.name, request));
         self.journal.transition(TransitionRecord {
             at,
             rung: Arc::clone(&rung.name),
             before: transition.from,
             after: transition.to,
             rule,
-            calls,
-            bad,
+            text,
+            calls: transition.evidence.calls,
+            bad: transition.evidence.bad,
+            slow: transition.evidence.slow,
+            outcome: transition.tip.outcome,
+            status: transition.tip.status,
+            request: request.filter(|_| transition.is_a_requests()),
             weight,
+            generation: transition.generation,
+            cooldown_ms: millis(transition.cooldown()),
+            mark_ms: millis(transition.mark),
+            ref_p95_ms: millis(transition.reference),
+            until: transition.until.map(|until| crate::wall::unix_of(now, until)),
         });
         if transition.why == Why::Expired {
-            self.journal.end_override(OverrideEnd { rung: Arc::clone(&rung.name), at, why: rule });
+            let rung = Arc::clone(&rung.name);
+            self.journal.end_override(OverrideEnd { rung, at, version, why: rule });
+            self.published(&Published::Rung(transition.rung));
         }
     }
 
@@ -287,39 +280,60 @@ impl Relay {
         *self.drain_ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn memory(&self) -> &Memory {
-        &self.memory
+    /// The rung at this place of the board; `None` if it has gone.
+    pub(super) fn rung(&self, index: RungIndex) -> Option<Arc<Rung>> {
+        self.in_force().rung(index).map(Arc::clone)
     }
 
-    pub(super) fn rung(&self, index: RungIndex) -> Option<&Arc<Rung>> {
-        self.rungs.get(index.0)
+    /// The ladder at this place of the board; `None` if it has gone.
+    pub(super) fn ladder_at(&self, index: LadderIndex) -> Option<Arc<Ladder>> {
+        self.in_force().ladder_at(index).map(Arc::clone)
+    }
+
+    pub(super) fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// How far the relay is on its way to stop.
     #[must_use]
     pub fn drain(&self) -> Drain {
-        *self.drain.borrow()
+        self.signal.borrow().drain
     }
 
     /// Goes one step further on the way to stop; never back.
     pub fn set_drain(&self, drain: Drain) {
         if drain == Drain::Draining {
-            let ends = crate::wall::unix().plus(self.server.drain);
+            let ends = crate::wall::unix().plus(self.in_force().config.server.drain);
             let mut slot = self.drain_ends.lock().unwrap_or_else(PoisonError::into_inner);
             slot.get_or_insert(ends);
         }
-        self.drain.send_if_modified(|now| {
-            let further = drain > *now;
-            *now = drain.max(*now);
+        self.signal.send_if_modified(|now| {
+            let further = drain > now.drain;
+            now.drain = drain.max(now.drain);
             further
         });
     }
 
     /// Waits until the relay is at `drain` or further.
     pub async fn until(&self, drain: Drain) {
-        let mut signal = self.drain.subscribe();
+        let mut signal = self.signal.subscribe();
         // The sender lives as long as this relay, so this cannot fail.
-        let _never_closed = signal.wait_for(|now| *now >= drain).await;
+        let _never_closed = signal.wait_for(|now| now.drain >= drain).await;
+    }
+
+    /// Rungs have been forced open: running walks look whether they are on one.
+    pub(super) fn tell_walks(&self) {
+        self.signal.send_modify(|now| now.forced = now.forced.wrapping_add(1));
+    }
+
+    /// Tells of every signal from now on. One that is on its way to stop already says so
+    /// at once.
+    pub(super) fn signals(&self) -> watch::Receiver<Signal> {
+        let mut signals = self.signal.subscribe();
+        if signals.borrow().drain == Drain::Cut {
+            signals.mark_changed();
+        }
+        signals
     }
 
     /// Requests running now, those whose body is still coming included.
@@ -336,123 +350,7 @@ impl Relay {
     }
 }
 
-fn matchers(provider: &config::Provider) -> Arc<[Matcher]> {
-    let matchers = provider.matchers.iter().map(|matcher| Matcher {
-        status: matcher.status,
-        field: match matcher.field {
-            config::MatchField::Code => Field::Code,
-            config::MatchField::Type => Field::Type,
-            config::MatchField::Message => Field::Message,
-        },
-        contains: matcher.contains.clone(),
-        signature: matcher.signature,
-    });
-    matchers.collect()
-}
-
-/// Every domain that is named, by number.
-fn domains(rungs: &[config::Rung]) -> HashMap<String, u32> {
-    let mut numbers = HashMap::new();
-    for name in rungs.iter().flat_map(|rung| &rung.domains) {
-        let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-        numbers.entry(name.clone()).or_insert(next);
-    }
-    numbers
-}
-
-fn breaker_spec(breaker: &config::Breaker) -> BreakerSpec {
-    BreakerSpec {
-        enabled: true,
-        open_consecutive: breaker.open_consecutive,
-        open_rate: breaker.open_rate,
-        min_samples: breaker.min_samples,
-        window: breaker.window,
-        open_ttft_p95: breaker.open_ttft_p95,
-        cooldown: breaker.cooldown,
-        max_cooldown: breaker.max_cooldown,
-        jitter: breaker.jitter,
-        close_successes: breaker.close_successes,
-    }
-}
-
-fn hedge_spec(hedge: &config::Hedge) -> HedgeSpec {
-    HedgeSpec {
-        enabled: hedge.enabled,
-        delay: match hedge.delay {
-            config::HedgeDelay::Auto => HedgeDelay::Auto,
-            config::HedgeDelay::Fixed(delay) => HedgeDelay::Fixed(delay),
-        },
-        min: hedge.min,
-        max: hedge.max,
-        initial: hedge.initial,
-        share: hedge.budget,
-        burst: hedge.burst,
-    }
-}
-
-fn rung_spec(rung: &config::Rung, domains: &HashMap<String, u32>) -> RungSpec {
-    let free = rung.price.is_some_and(|price| price.input == 0 && price.output == 0);
-    RungSpec {
-        can: Capabilities {
-            tools: rung.supports.tools,
-            parallel_tools: rung.supports.parallel_tools,
-            json_schema: rung.supports.json_schema,
-            images: rung.supports.images,
-            audio: rung.supports.audio,
-            files: rung.supports.files,
-        },
-        context: rung.context,
-        max_output: rung.max_output,
-        ttft: rung.ttft,
-        inter_token: rung.inter_token,
-        pings_count: rung.pings_count,
-        on_empty: match rung.on_empty {
-            config::OnEmpty::Next => OnEmpty::Next,
-            config::OnEmpty::End => OnEmpty::End,
-            config::OnEmpty::ByPrice if free => OnEmpty::Next,
-            config::OnEmpty::ByPrice => OnEmpty::End,
-        },
-        on_refusal: match rung.on_refusal {
-            config::OnRefusal::End => OnRefusal::End,
-            config::OnRefusal::Next => OnRefusal::Next,
-        },
-        hold_base: rung.hold_base,
-        max_hold: rung.max_hold,
-        domains: rung.domains.iter().filter_map(|name| domains.get(name).copied()).collect(),
-        breaker: breaker_spec(&rung.breaker),
-    }
-}
-
-fn ladder_spec(ladder: &config::Ladder, early_headers: std::time::Duration) -> LadderSpec {
-    let mut require = Capabilities::default();
-    for capability in &ladder.require {
-        match capability {
-            config::Capability::Tools => require.tools = true,
-            config::Capability::ParallelTools => require.parallel_tools = true,
-            config::Capability::JsonSchema => require.json_schema = true,
-            config::Capability::Images => require.images = true,
-            config::Capability::Audio => require.audio = true,
-            config::Capability::Files => require.files = true,
-        }
-    }
-    LadderSpec {
-        rungs: ladder.rungs.iter().copied().map(RungIndex).collect(),
-        interactive: ladder.interactive,
-        require,
-        ttft: ladder.clocks.ttft,
-        inter_token: ladder.clocks.inter_token,
-        total: ladder.clocks.total,
-        retries: ladder.retries,
-        fail_fast: ladder.fail_fast,
-        max_attempts: ladder.max_attempts,
-        patience: ladder.patience,
-        side_effects_none: ladder.side_effects_none,
-        early_headers,
-        hedge: hedge_spec(&ladder.hedge),
-        max_in_flight: ladder.max_in_flight,
-        max_hedges: ladder.max_hedges,
-        race: ladder.race,
-        shed: ladder.shed,
-        drill: ladder.drill,
-    }
+/// What the board is told of a config's ladders.
+pub(super) fn ladders(in_force: &InForce) -> Vec<(LadderIndex, Arc<LadderSpec>)> {
+    in_force.ladders.iter().map(|ladder| (ladder.index, Arc::clone(&ladder.spec))).collect()
 }

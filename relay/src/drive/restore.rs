@@ -4,7 +4,7 @@
 use super::memory::{Memory, remembered};
 use super::relay::{Drain, Relay};
 use crate::journal::{HealthRecord, Kept, OverrideRecord};
-use crate::policy::{Board, Override, RememberedState, RungIndex, Time};
+use crate::policy::{Board, Override, RememberedState, Time};
 use crate::wall;
 use shared::UnixMillis;
 use std::sync::Arc;
@@ -32,9 +32,10 @@ impl Relay {
             for row in &kept.overrides {
                 restore_override(board, self.memory(), row, moment);
             }
-            // Those whose time came while nobody was there.
-            board.settle(moment.now);
         });
+        self.restore_operators(kept);
+        // Those whose time came while nobody was there.
+        self.with_board(moment.now, |board| board.settle(moment.now));
     }
 
     /// Writes what is known of the rungs; before the journal is closed.
@@ -63,11 +64,7 @@ pub async fn look_after_rungs(relay: Arc<Relay>) {
     }
 }
 
-fn find(memory: &Memory, name: &str) -> Option<RungIndex> {
-    memory.rungs.iter().position(|rung| &*rung.name == name).map(RungIndex)
-}
-
-fn left(until: Time, now: Time) -> String {
+pub(super) fn left(until: Time, now: Time) -> String {
     // Whole seconds are enough for a human, and none left is not zero left.
     let seconds = until.since(now).as_secs().saturating_add(1);
     humantime::format_duration(Duration::from_secs(seconds)).to_string()
@@ -76,11 +73,10 @@ fn left(until: Time, now: Time) -> String {
 fn restore_health(board: &mut Board, memory: &Memory, row: &HealthRecord, moment: Moment) {
     let Moment { now, today } = moment;
     let rung = &row.rung;
-    let Some(index) = find(memory, rung) else {
+    let Some((index, identity)) = memory.find(rung) else {
         tracing::info!(%rung, "remembered, but no longer in the config");
         return;
     };
-    let Some(identity) = memory.rungs.get(index.0) else { return };
     if identity.fingerprint != row.fingerprint {
         tracing::warn!(%rung, "its provider, address or model is another one since the restart: what was known of it is forgotten");
         return;
@@ -107,7 +103,7 @@ fn restore_health(board: &mut Board, memory: &Memory, row: &HealthRecord, moment
 fn restore_override(board: &mut Board, memory: &Memory, row: &OverrideRecord, moment: Moment) {
     let Moment { now, today } = moment;
     let rung = &row.rung;
-    let Some(index) = find(memory, rung) else {
+    let Some((index, _)) = memory.find(rung) else {
         tracing::info!(%rung, mode = row.mode, "overridden, but no longer in the config");
         return;
     };
@@ -117,6 +113,9 @@ fn restore_override(board: &mut Board, memory: &Memory, row: &OverrideRecord, mo
     };
     let until = row.until.map(|until| wall::time_of(now, today.max(row.at), until));
     board.force_until(index, now, mode, until);
+    if row.cut {
+        board.cut_streams(index);
+    }
     let left = until.map_or_else(|| "without an end".to_owned(), |until| left(until, now));
     let (mode, by) = (mode.as_str(), row.author.as_deref().unwrap_or("unknown"));
     let reason = row.reason.as_deref().unwrap_or_default();

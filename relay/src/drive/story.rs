@@ -1,9 +1,9 @@
 //! What the breakers did lately: why each stands as it does, and since when.
 
 use crate::policy::{Time, Transition, Why};
-use shared::UnixMillis;
 use shared::admin::board::HealthCause;
 use shared::admin::past::{TransitionRow, rule_text};
+use shared::{RequestId, UnixMillis};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -31,14 +31,10 @@ impl Told {
 }
 
 /// All rungs'.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Story(Mutex<Vec<Told>>);
 
 impl Story {
-    pub(super) fn of(rungs: usize) -> Self {
-        Self(Mutex::new(vec![Told::default(); rungs]))
-    }
-
     pub(super) fn note(&self, transition: &Transition, at: UnixMillis) {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let room = told.len().max(transition.rung.0.saturating_add(1));
@@ -55,11 +51,25 @@ impl Story {
                 told.opens.pop_front();
             }
         }
-        told.cause = Some(cause(transition.why.as_str(), transition.window));
+        told.cause = Some(caused(transition));
     }
 
     pub(super) fn all(&self) -> Vec<Told> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn caused(transition: &Transition) -> HealthCause {
+    let (evidence, tip) = (transition.evidence, transition.tip);
+    HealthCause {
+        rule: transition.why.as_str().to_owned(),
+        text: transition.text(),
+        slow: Some(evidence.slow),
+        bad: evidence.bad,
+        n: evidence.calls,
+        outcome: tip.outcome,
+        status: tip.status,
+        code: None,
     }
 }
 
@@ -77,8 +87,13 @@ pub(super) fn cause(rule: &str, (n, bad): (u32, u32)) -> HealthCause {
 }
 
 /// As watchers are told of it.
-pub(super) fn row(transition: &Transition, at: UnixMillis, rung: &str) -> TransitionRow {
-    let (n, bad) = transition.window;
+pub(super) fn row(
+    transition: &Transition,
+    at: UnixMillis,
+    rung: &str,
+    request: Option<RequestId>,
+) -> TransitionRow {
+    let evidence = transition.evidence;
     let rule = transition.why.as_str();
     TransitionRow {
         id: 0,
@@ -87,12 +102,12 @@ pub(super) fn row(transition: &Transition, at: UnixMillis, rung: &str) -> Transi
         before: Some(transition.from.to_owned()),
         after: transition.to.to_owned(),
         rule: rule.to_owned(),
-        text: rule_text(rule).to_owned(),
-        slow: None,
-        bad: Some(bad),
-        n: Some(n),
+        text: transition.text(),
+        slow: Some(evidence.slow),
+        bad: Some(evidence.bad),
+        n: Some(evidence.calls),
         weight: Some(transition.weight),
-        request: None,
+        request: request.filter(|_| transition.is_a_requests()),
     }
 }
 

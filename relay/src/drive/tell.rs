@@ -1,6 +1,6 @@
 //! The words for a failure: what happened, and what to do about it.
 
-use super::relay::Ladder;
+use super::in_force::Ladder;
 use crate::dialect::openai_chat::ProviderError;
 use crate::policy::{Failure, Told};
 use shared::{AttemptOutcome, PassedOver};
@@ -66,6 +66,12 @@ pub(super) fn words(failure: &Failure, ladder: &Ladder, speaker: Option<&Provide
         Told::Draining => {
             upstream("draining", "The relay is shutting down. Send the request again.".to_owned())
         }
+        Told::CutByOperator => upstream(
+            "cut_by_operator",
+            "An operator took the provider of this answer out of service. What you have is not \
+             the whole answer. Send the request again."
+                .to_owned(),
+        ),
         Told::RelayFault => Words {
             kind: "server_error",
             ..upstream(

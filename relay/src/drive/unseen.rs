@@ -5,20 +5,30 @@
 
 use super::line::Line;
 use super::relay::Relay;
-use crate::policy::Probe;
+use crate::policy::{Override, Probe};
 use crate::wall;
 use std::sync::Arc;
 
 /// Lets `line` run until `probe` has learned what it wanted; then its call is closed.
 pub(super) fn run(relay: &Arc<Relay>, mut probe: Probe, mut line: Line) {
     let relay = Arc::clone(relay);
+    let mut signals = relay.signals();
     tokio::spawn(async move {
         loop {
             let due = wall::instant(probe.next_deadline());
             let news = std::future::poll_fn(|cx| line.poll_news(cx, None));
-            let news = tokio::time::timeout_at(due, news).await;
+            let news = tokio::select! {
+                news = tokio::time::timeout_at(due, news) => news,
+                Ok(()) = signals.changed() => {
+                    if is_cut(&relay, &mut probe) {
+                        return;
+                    }
+                    continue;
+                }
+            };
             let now = wall::now();
-            let done = relay.with_board(now, |board| match news {
+            let request = Some(line.log.start.request);
+            let done = relay.with_board_of(now, request, |board| match news {
                 Ok(news) if news.token.is_some() => {
                     probe.token(now, board);
                     true
@@ -37,4 +47,16 @@ pub(super) fn run(relay: &Arc<Relay>, mut probe: Probe, mut line: Line) {
             }
         }
     });
+}
+
+/// Whether an operator has forced its rung open: then nobody calls it any more.
+fn is_cut(relay: &Relay, probe: &mut Probe) -> bool {
+    let (now, rung) = (wall::now(), probe.rung());
+    relay.with_board(now, |board| {
+        let forced = board.forced(rung, now).is_some_and(|(mode, _)| mode == Override::ForcedOpen);
+        if forced {
+            probe.cut(now, board);
+        }
+        forced
+    })
 }

@@ -40,9 +40,9 @@ impl Held {
             Record::Transition(_)
             | Record::Health(_)
             | Record::OverrideEnd(_)
-            | Record::Minute(_) => {
-                return Some(entry);
-            }
+            | Record::OrderEnd(_)
+            | Record::Action(_)
+            | Record::Minute(_) => return Some(entry),
             Record::Wake => return None,
         };
         self.order.push_back((entry.at, key));

@@ -1,6 +1,7 @@
 //! The SQL of writing. Every statement may run twice with the same result, since
 //! a batch whose COMMIT failed is written again.
 
+use super::actions::{end_order, insert_action};
 use super::kept::{end_override, insert_health};
 use super::minutes;
 use super::record::{AttemptEnd, AttemptStart, Record, RequestEnd, RequestStart, TransitionRecord};
@@ -44,8 +45,9 @@ const ATTEMPT_END: &str = "INSERT INTO attempts
      estimated = excluded.estimated, cost_nano = excluded.cost_nano, no_cost = excluded.no_cost";
 
 const TRANSITION: &str = "INSERT INTO transitions
-    (at, rung, generation, before, after, rule, bad, n, weight)
-    VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8)";
+    (at, rung, generation, before, after, rule, text, slow, bad, n, outcome, status, request,
+     weight, cooldown_ms, mark_ms, ref_p95_ms, until)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
 
 const MODEL_CHARS: usize = 128;
 const DETAIL_CHARS: usize = 256;
@@ -60,6 +62,8 @@ pub(super) fn insert(conn: &Connection, record: &Record) -> rusqlite::Result<()>
         Record::Health(health) => insert_health(conn, health),
         Record::OverrideEnd(end) => end_override(conn, end),
         Record::Minute(minute) => minutes::insert(conn, minute),
+        Record::OrderEnd(end) => end_order(conn, end),
+        Record::Action(record) => insert_action(conn, record),
         Record::Wake => Ok(()),
     }
 }
@@ -68,12 +72,22 @@ fn insert_transition(conn: &Connection, record: &TransitionRecord) -> rusqlite::
     conn.prepare_cached(TRANSITION)?.execute(params![
         record.at.0,
         record.rung,
+        record.generation,
         record.before,
         record.after,
         record.rule,
+        record.text,
+        record.slow,
         record.bad,
         record.calls,
+        record.outcome.map(shared::AttemptOutcome::as_str),
+        record.status,
+        record.request.map(|id| id.number()),
         record.weight,
+        record.cooldown_ms.map(int),
+        record.mark_ms.map(int),
+        record.ref_p95_ms.map(int),
+        record.until.map(|until| until.0),
     ])?;
     Ok(())
 }

@@ -1,11 +1,13 @@
 //! What the journal keeps for the relay's next life: the health of every rung,
-//! and the overrides in force.
+//! and the overrides, orders and notes in force.
 //!
-//! Unlike the rest it is written over, and read once, at the start. What it
+//! Unlike the rest, health is written over, and read once, at the start. What it
 //! means is for those who hand it over; here it is numbers and words.
 
+use super::actions;
 use rusqlite::{Connection, Row, params};
 use shared::UnixMillis;
+use shared::admin::actions::Action;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,6 +68,42 @@ pub struct OverrideRecord {
     pub reason: Option<String>,
     /// Its end; `None`: endless.
     pub until: Option<UnixMillis>,
+    /// The version that it made.
+    pub version: u64,
+    /// Whether committed streams were cut with it.
+    pub cut: bool,
+    /// The action that set it.
+    pub action: Option<String>,
+}
+
+/// An operator's order that is in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderRecord {
+    /// The ladder's name.
+    pub ladder: String,
+    /// Since when.
+    pub at: UnixMillis,
+    /// The version that it made.
+    pub version: u64,
+    /// The rungs' names, in its order.
+    pub rungs: Vec<String>,
+    /// Whose; `None`: the relay's own.
+    pub author: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+    /// Its end; `None`: endless.
+    pub until: Option<UnixMillis>,
+    /// The action that set it.
+    pub action: Option<String>,
+}
+
+/// The versions that were reached, of all that ever had an override or an order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Versions {
+    /// Of rungs.
+    pub rungs: Vec<(String, u64)>,
+    /// Of ladders.
+    pub ladders: Vec<(String, u64)>,
 }
 
 /// An override ended.
@@ -75,6 +113,8 @@ pub struct OverrideEnd {
     pub rung: Arc<str>,
     /// When.
     pub at: UnixMillis,
+    /// The version that the rung has since; what is older has ended.
+    pub version: u64,
     /// Why: `expired`.
     pub why: &'static str,
 }
@@ -86,6 +126,12 @@ pub struct Kept {
     pub health: Vec<HealthRecord>,
     /// Overrides in force when the last relay ended, the oldest first.
     pub overrides: Vec<OverrideRecord>,
+    /// Orders in force, the oldest first.
+    pub orders: Vec<OrderRecord>,
+    /// Versions reached.
+    pub versions: Versions,
+    /// Notes that nobody has ended, the oldest first.
+    pub notes: Vec<Action>,
 }
 
 const HEALTH: &str = "INSERT OR REPLACE INTO health
@@ -95,14 +141,15 @@ const HEALTH: &str = "INSERT OR REPLACE INTO health
 
 /// Not one that was set after it: the operator was faster.
 const OVERRIDE_END: &str = "UPDATE overrides SET ended = ?2, ended_why = ?3
-    WHERE rung = ?1 AND ended IS NULL AND at <= ?2";
+    WHERE rung = ?1 AND ended IS NULL AND version < ?4";
 
 const READ_HEALTH: &str = "SELECT rung, at, fingerprint, key_tag, state, cause, until, weight,
     cooldown_ms, by_streams, away_since, hold_until, hold_doublings, hold_guessed, ref_p95_us,
     usual_us FROM health ORDER BY rung";
 
-const READ_OVERRIDES: &str = "SELECT rung, at, mode, author, reason, until FROM overrides
-    WHERE ended IS NULL ORDER BY id";
+const READ_OVERRIDES: &str = "SELECT o.rung, o.at, o.mode, o.author, o.reason, o.until, o.version,
+    o.cut, a.key AS action FROM overrides o LEFT JOIN actions a ON a.id = o.action
+    WHERE o.ended IS NULL ORDER BY o.id";
 
 pub(super) fn insert_health(conn: &Connection, record: &HealthRecord) -> rusqlite::Result<()> {
     let hold = record.hold;
@@ -130,7 +177,12 @@ pub(super) fn insert_health(conn: &Connection, record: &HealthRecord) -> rusqlit
 }
 
 pub(super) fn end_override(conn: &Connection, end: &OverrideEnd) -> rusqlite::Result<()> {
-    conn.prepare_cached(OVERRIDE_END)?.execute(params![end.rung, end.at.0, end.why])?;
+    conn.prepare_cached(OVERRIDE_END)?.execute(params![
+        end.rung,
+        end.at.0,
+        end.why,
+        i64::try_from(end.version).unwrap_or(i64::MAX),
+    ])?;
     Ok(())
 }
 
@@ -139,7 +191,8 @@ pub(super) fn read(conn: &Connection) -> rusqlite::Result<Kept> {
     let health = conn.prepare(READ_HEALTH)?.query_map([], health)?.collect::<Result<_, _>>()?;
     let overrides =
         conn.prepare(READ_OVERRIDES)?.query_map([], in_force)?.collect::<Result<_, _>>()?;
-    Ok(Kept { health, overrides })
+    let (orders, versions) = (actions::orders(conn)?, actions::versions(conn)?);
+    Ok(Kept { health, overrides, orders, versions, notes: actions::notes(conn)? })
 }
 
 fn health(row: &Row<'_>) -> rusqlite::Result<HealthRecord> {
@@ -181,6 +234,9 @@ fn in_force(row: &Row<'_>) -> rusqlite::Result<OverrideRecord> {
         author: row.get("author")?,
         reason: row.get("reason")?,
         until: time(row, "until")?,
+        version: u64::try_from(row.get::<_, i64>("version")?).unwrap_or(0),
+        cut: row.get("cut")?,
+        action: row.get("action")?,
     })
 }
 

@@ -9,6 +9,7 @@ mod cursor;
 mod past;
 pub(super) mod query;
 mod rows;
+mod sort;
 mod transitions;
 mod usual;
 
@@ -16,11 +17,17 @@ pub use past::{GroupBy, SeriesQuery, SummaryQuery};
 pub use transitions::TransitionFilter;
 pub use usual::Usual;
 
+use super::actions::{self, ActionFilter};
 use super::file::immutable_uri;
 use super::kept::{self, Kept};
 use super::schema::{self, Found, VERSION};
+pub use sort::Sort;
+
+use cursor::Place;
+use query::Part;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
-use shared::admin::{RequestDetail, RequestPage, Series, Summary, TransitionPage};
+use shared::admin::actions::{Action, ActionPage};
+use shared::admin::{RequestDetail, RequestPage, RequestRow, Series, Summary, TransitionPage};
 use shared::{AttemptKind, RequestId, RequestOutcome, UnixMillis};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,6 +36,11 @@ use std::time::Duration;
 /// How long a read waits where it has to, such as for another reader's recovery
 /// of the log. Writers do not hold readers up.
 const BUSY: Duration = Duration::from_secs(2);
+
+/// A list is looked at after so many steps of SQLite's machine, some 2 ms,
+const STEPS: std::ffi::c_int = 100_000;
+/// and stopped after so many looks.
+const LOOKS: u32 = 1_000;
 
 /// Which requests. A field that is `None` leaves all in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +65,10 @@ pub struct RequestFilter {
     pub client: Option<String>,
     /// First token at or after this many milliseconds.
     pub min_ttft_ms: Option<u64>,
+    /// Only what was not a plain first attempt, answered in time.
+    pub trouble: bool,
+    /// In which order.
+    pub sort: Sort,
     /// Rows per page, 1 to [`RequestFilter::MAX_LIMIT`]; beyond that it is clamped.
     pub limit: u32,
     /// `next` of the page before.
@@ -80,6 +96,8 @@ impl Default for RequestFilter {
             id: None,
             client: None,
             min_ttft_ms: None,
+            trouble: false,
+            sort: Sort::At,
             limit: Self::DEFAULT_LIMIT,
             cursor: None,
         }
@@ -109,6 +127,8 @@ pub enum ReadError {
     },
     /// The cursor is not one that a page gave.
     Cursor(String),
+    /// The query took longer than it may.
+    TooMuch,
     /// SQLite could not read it.
     Sqlite(rusqlite::Error),
 }
@@ -129,6 +149,10 @@ impl std::fmt::Display for ReadError {
             Self::Cursor(cursor) => {
                 write!(f, "'{cursor}' is no cursor; use 'next' of the page before, unchanged")
             }
+            Self::TooMuch => write!(
+                f,
+                "this reads too much of the journal; narrow it, for example with since and until"
+            ),
             Self::Sqlite(error) => write!(f, "the journal cannot be read: {error}"),
         }
     }
@@ -149,6 +173,35 @@ impl From<rusqlite::Error> for ReadError {
     }
 }
 
+/// Stops a query that reads too much: it holds the log up, and whoever waits.
+fn watch(conn: &mut Connection) -> rusqlite::Result<()> {
+    let mut looks = 0;
+    let look = move || {
+        looks += 1;
+        looks > LOOKS
+    };
+    conn.progress_handler(STEPS, Some(look))
+}
+
+/// Rows of one part, each with the value that it is sorted by.
+fn list(
+    conn: &Connection,
+    (filter, is_rare): (&RequestFilter, bool),
+    part: Part,
+    limit: usize,
+) -> Result<Vec<(Option<i64>, RequestRow)>, ReadError> {
+    let query = query::list(filter, part, limit, is_rare);
+    let mut statement = conn.prepare(&query.sql)?;
+    let rows = statement.query_map(rusqlite::params_from_iter(&query.values), |row| {
+        let request = rows::request(row)?;
+        Ok((rows::sorted_by(row, filter.sort)?, request))
+    })?;
+    rows.collect::<Result<_, _>>().map_err(|error| match error.sqlite_error_code() {
+        Some(ErrorCode::OperationInterrupted) => ReadError::TooMuch,
+        _ => ReadError::Sqlite(error),
+    })
+}
+
 /// Read-only access to a journal, the running relay's or one at rest.
 #[derive(Debug, Clone)]
 pub struct Reader {
@@ -162,24 +215,35 @@ impl Reader {
         Self { path: path.into() }
     }
 
-    /// The requests that pass the filter, newest first, a page of them.
+    /// The requests that pass the filter in the order it asks for, a page of them.
     ///
     /// # Errors
     /// See [`ReadError`].
     pub fn requests(&self, filter: &RequestFilter) -> Result<RequestPage, ReadError> {
         // Before the file, so that a wrong cursor is told even where there is none.
-        let query = query::list(filter)?;
+        let place = filter.cursor.as_deref().map(|text| cursor::read(filter.sort, text));
+        let part = Part::after(place.transpose()?);
         let limit = filter.limit.clamp(1, RequestFilter::MAX_LIMIT) as usize;
-        let conn = self.connect()?;
-        let mut statement = conn.prepare(&query.sql)?;
-        let mut items = statement
-            .query_map(rusqlite::params_from_iter(&query.values), rows::request)?
-            .collect::<Result<Vec<_>, _>>()?;
-        // One more was asked for, to know whether there is more.
-        let has_more = items.len() > limit;
-        items.truncate(limit);
-        let next = items.last().filter(|_| has_more).map(|last| cursor::write(last.at, last.id));
-        Ok(RequestPage { items, next })
+        let mut conn = self.connect()?;
+        watch(&mut conn)?;
+        // One snapshot for both parts.
+        let tx = conn.transaction()?;
+        let is_rare = match &filter.tried {
+            Some(rung) => tx.query_row(query::RARE, [rung], |row| row.get(0))?,
+            None => false,
+        };
+        // One more is asked for, to know whether there is more.
+        let mut rows = list(&tx, (filter, is_rare), part, limit + 1)?;
+        if rows.len() <= limit && matches!(part, Part::Valued(_)) {
+            let rest = limit + 1 - rows.len();
+            rows.extend(list(&tx, (filter, is_rare), Part::Without(None), rest)?);
+        }
+        let has_more = rows.len() > limit;
+        rows.truncate(limit);
+        let last = rows.last().filter(|_| has_more);
+        let next = last
+            .map(|(value, row)| cursor::write(filter.sort, Place { value: *value, id: row.id }));
+        Ok(RequestPage { items: rows.into_iter().map(|(_, row)| row).collect(), next })
     }
 
     /// One request with everything that was tried; `None` if it is not there.
@@ -201,6 +265,22 @@ impl Reader {
             .query_map([id.number()], rows::attempt)?
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Some(RequestDetail { request, attempts, passed_over }))
+    }
+
+    /// The actions that pass the filter, newest first, a page of them.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn actions(&self, filter: &ActionFilter) -> Result<ActionPage, ReadError> {
+        Ok(actions::list(&self.connect()?, filter)?)
+    }
+
+    /// The action with the client's id `key`, and its first answer; `None` if it is not there.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn action(&self, key: &str) -> Result<Option<(Action, String)>, ReadError> {
+        Ok(actions::one(&self.connect()?, key)?)
     }
 
     /// What was kept for the relay's next life.

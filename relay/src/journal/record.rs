@@ -4,6 +4,7 @@
 //! and closed sets of words. There is no field that could hold a prompt, an
 //! answer or a key.
 
+use super::actions::{ActionRecord, OrderEnd};
 use super::kept::{HealthRecord, OverrideEnd};
 use super::minutes::MinuteRecord;
 use shared::admin::RequestRow;
@@ -172,12 +173,32 @@ pub struct TransitionRecord {
     pub after: &'static str,
     /// Which rule spoke.
     pub rule: &'static str,
+    /// The same in words.
+    pub text: String,
     /// Calls in the window that led to it.
     pub calls: u32,
     /// Bad ones among them.
     pub bad: u32,
+    /// Slow ones among those.
+    pub slow: u32,
+    /// How the attempt that tipped it ended; `None`: none did, or it was slow and still ran.
+    pub outcome: Option<AttemptOutcome>,
+    /// The provider's status to that attempt, where it was not 200.
+    pub status: Option<u16>,
+    /// The request that it was an attempt of.
+    pub request: Option<RequestId>,
     /// The weight afterwards.
     pub weight: f64,
+    /// The breaker's generation afterwards; starts at 0 with each life of the relay.
+    pub generation: u32,
+    /// For how long it is open, if it is, in milliseconds.
+    pub cooldown_ms: Option<u64>,
+    /// The slow mark of a small prompt, in milliseconds; `None` without a reference.
+    pub mark_ms: Option<u64>,
+    /// The reference p95, in milliseconds.
+    pub ref_p95_ms: Option<u64>,
+    /// Until when it is open, if it is.
+    pub until: Option<UnixMillis>,
 }
 
 /// What travels to the writer.
@@ -190,6 +211,8 @@ pub(super) enum Record {
     Health(HealthRecord),
     OverrideEnd(OverrideEnd),
     Minute(Box<MinuteRecord>),
+    OrderEnd(OrderEnd),
+    Action(Box<ActionRecord>),
     /// Nothing; ends the writer's wait, so that it sees that it shall stop.
     Wake,
 }

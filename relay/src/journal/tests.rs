@@ -3,6 +3,7 @@
 //! Waits are for a condition, with a deadline that only a failure reaches: the
 //! machine may be loaded.
 
+mod changes;
 mod crash;
 mod disk;
 mod keeping;

@@ -33,8 +33,6 @@ const LAST_WORDS: Duration = Duration::from_millis(150);
 pub struct Limits {
     /// Connections at the same time.
     pub connections: usize,
-    /// The longest time without progress in writing to a client.
-    pub write_timeout: Duration,
     /// From here on connections are closed once they are idle.
     pub until: Drain,
 }
@@ -47,7 +45,8 @@ pub(super) async fn serve(socket: TcpStream, router: Router, relay: Arc<Relay>, 
     }
     let address = socket.peer_addr().ok().map(|from| from.ip().to_canonical());
     let peer = Arc::new(Peer::at(address));
-    let io = Watched::new(socket, Arc::clone(&peer), limits.write_timeout);
+    let write_timeout = relay.in_force().config.server.client_write_timeout;
+    let io = Watched::new(socket, Arc::clone(&peer), write_timeout);
     let service = tower::util::MapRequest::new(router, move |mut request: http::Request<_>| {
         request.extensions_mut().insert(Arc::clone(&peer));
         request

@@ -26,10 +26,19 @@ pub(super) const TTFT: [f64; 19] = [
 pub const TRANSITIONS: &[(&str, &[&str])] = &[
     (
         "open",
-        &["bad_run", "broken_run", "bad_share", "slow_p95", "never_a_token", "auth", "probe_bad"],
+        &[
+            "bad_run",
+            "broken_run",
+            "bad_share",
+            "slow_p95",
+            "never_a_token",
+            "auth",
+            "probe_bad",
+            "expired",
+        ],
     ),
-    ("half_open", &["cooled_down", "last_resort_good", "operator"]),
-    ("closed", &["probes_good", "operator", "spared", "rebased"]),
+    ("half_open", &["cooled_down", "last_resort_good", "operator", "expired", "key_changed"]),
+    ("closed", &["probes_good", "operator", "spared", "rebased", "expired"]),
 ];
 
 /// What made a retry or a failover necessary.
@@ -145,6 +154,7 @@ struct Cost {
 /// What attempts did.
 #[derive(Debug)]
 pub(super) struct Attempts {
+    info: Series<Info, Gauge>,
     ended: Series<Ended, Counter>,
     extra: Series<Extra, Counter>,
     again: Series<Again, Counter>,
@@ -160,28 +170,28 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    pub(super) fn new(registry: &mut Registry, names: &Names) -> Self {
-        let info = Series::<Info, Gauge>::new(
-            registry,
-            "rung_info",
-            "Always 1: which provider and model a rung is. Join it on rung to group by model",
-        );
+    pub(super) fn begin(&self, names: &Names) {
+        // One line a rung: with two, a join on it would fail.
+        self.info.retain(|_| false);
         for names in &names.rungs {
             let labels = Info {
                 rung: Arc::clone(&names.rung),
                 gen_ai_provider_name: Arc::clone(&names.provider),
                 gen_ai_request_model: Arc::clone(&names.model),
             };
-            info.of(labels).set(1);
+            self.info.of(labels).set(1);
         }
-        let counted = Self::register(registry);
-        names.rungs.iter().for_each(|names| counted.begin_rung(&names.rung));
-        names.ladders.iter().for_each(|names| counted.begin_ladder(names));
-        counted
+        names.rungs.iter().for_each(|names| self.begin_rung(&names.rung));
+        names.ladders.iter().for_each(|names| self.begin_ladder(names));
     }
 
-    fn register(registry: &mut Registry) -> Self {
+    pub(super) fn new(registry: &mut Registry) -> Self {
         Self {
+            info: Series::new(
+                registry,
+                "rung_info",
+                "Always 1: which provider and model a rung is. Join it on rung to group by model",
+            ),
             ended: Series::new(
                 registry,
                 "attempts",

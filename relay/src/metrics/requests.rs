@@ -108,7 +108,7 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    pub(super) fn new(registry: &mut Registry, names: &Names) -> Self {
+    pub(super) fn new(registry: &mut Registry) -> Self {
         let counted = Self::register(registry);
         for code in ["invalid_api_key", "draining", "too_many_requests_running", "model_not_found"]
         {
@@ -117,26 +117,29 @@ impl Requests {
         for status in ["4xx", "5xx"] {
             counted.ended.begin(ended(&counted.no_ladder, RequestOutcome::Rejected, status));
         }
+        counted
+    }
+
+    pub(super) fn begin(&self, names: &Names) {
         for names in &names.ladders {
             let ladder = || Arc::clone(&names.ladder);
             for (outcome, status) in KNOWN {
-                counted.ended.begin(ended(&names.ladder, outcome, status));
+                self.ended.begin(ended(&names.ladder, outcome, status));
             }
             for cause in [Cause::ClientGone, Cause::ClientStalled, Cause::Drain] {
                 let cause = cause.as_str();
-                counted.cancelled.begin(Cancelled { ladder: ladder(), cause });
+                self.cancelled.begin(Cancelled { ladder: ladder(), cause });
             }
-            counted.ttft.begin(OfLadder { ladder: ladder() });
+            self.ttft.begin(OfLadder { ladder: ladder() });
             for outcome in [RequestOutcome::Ok, RequestOutcome::Failed] {
-                counted.duration.begin(Took { ladder: ladder(), outcome: outcome.as_str() });
+                self.duration.begin(Took { ladder: ladder(), outcome: outcome.as_str() });
             }
         }
         for names in &names.rungs {
             for reason in PassedOver::ALL {
-                counted.passed_over.begin(passed(&names.rung, *reason));
+                self.passed_over.begin(passed(&names.rung, *reason));
             }
         }
-        counted
     }
 
     fn register(registry: &mut Registry) -> Self {

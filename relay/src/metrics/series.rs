@@ -60,6 +60,12 @@ where
         all.entry(labels).or_insert_with(self.make).clone()
     }
 
+    /// Forgets those whose labels are not worth keeping.
+    pub(super) fn retain(&self, mut keep: impl FnMut(&L) -> bool) {
+        let mut all = self.by_labels.write().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|labels, _| keep(labels));
+    }
+
     /// Makes it, so that it is seen before anything happens.
     pub(super) fn begin(&self, labels: L) {
         drop(self.of(labels));

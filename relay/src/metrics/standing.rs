@@ -9,6 +9,7 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+use shared::UnixMillis;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -33,6 +34,19 @@ pub struct Now {
     pub draining: bool,
     /// Since its start.
     pub uptime: Duration,
+    /// The config in force.
+    pub config: ConfigNow,
+}
+
+/// How the config stands.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ConfigNow {
+    /// Counts the configs of this relay's life, from 1.
+    pub rev: u64,
+    /// When this one was put in force.
+    pub loaded_at: UnixMillis,
+    /// The newest one on disk is in force.
+    pub ok: bool,
 }
 
 /// How a rung stands.
@@ -134,10 +148,44 @@ pub(super) struct Standing {
     in_flight: Gauge,
     draining: Gauge,
     uptime: Level,
+    config: ConfigGauges,
+}
+
+#[derive(Debug)]
+struct ConfigGauges {
+    ok: Gauge,
+    rev: Gauge,
+    loaded: Level,
+}
+
+impl ConfigGauges {
+    fn new(registry: &mut Registry) -> Self {
+        Self {
+            ok: gauge(
+                registry,
+                "config_ok",
+                "1 while the newest config file is in force; 0: it was refused, the one before it \
+                 goes on, and the log says why",
+            ),
+            rev: gauge(registry, "config_rev", "Counts the configs since the start, from 1"),
+            loaded: level(
+                registry,
+                "config_loaded_timestamp_seconds",
+                "When the config in force was put in force, since 1970",
+            ),
+        }
+    }
+
+    fn set(&self, now: ConfigNow) {
+        self.ok.set(i64::from(now.ok));
+        self.rev.set(i64::try_from(now.rev).unwrap_or(i64::MAX));
+        let whole_seconds = u32::try_from(now.loaded_at.0 / 1000).unwrap_or_default();
+        self.loaded.set(f64::from(whole_seconds));
+    }
 }
 
 impl Standing {
-    pub(super) fn new(registry: &mut Registry, names: &Names) -> Self {
+    pub(super) fn new(registry: &mut Registry) -> Self {
         let standing = Self {
             states: Series::new(
                 registry,
@@ -208,19 +256,41 @@ impl Standing {
             in_flight: gauge(registry, "requests_in_flight", "Requests running now"),
             draining: gauge(registry, "draining", "1 while the relay is on its way to stop"),
             uptime: level(registry, "uptime_seconds", "Since the relay started"),
+            config: ConfigGauges::new(registry),
         };
         let lost = standing.journal_lost.clone();
         registry.register("journal_lost_requests", "Requests missing from the journal", lost);
         let build = Series::<Build, Gauge>::new(registry, "build_info", "Always 1: what runs here");
         build.of(Build { version: env!("CARGO_PKG_VERSION") }).set(1);
-        for names in &names.rungs {
-            standing.holds_asked.begin(OfRung { rung: Arc::clone(&names.rung) });
-        }
         standing
+    }
+
+    pub(super) fn begin(&self, names: &Names) {
+        for names in &names.rungs {
+            self.holds_asked.begin(OfRung { rung: Arc::clone(&names.rung) });
+        }
+    }
+
+    /// What has gone does not stand anywhere: a breaker that nobody has must not look
+    /// open for ever. The counters stay, as what happened has happened.
+    fn forget_others(&self, now: &Now) {
+        let rung = |rung: &Arc<str>| now.rungs.iter().any(|now| now.rung == *rung);
+        let ladder = |ladder: &Arc<str>| now.ladders.iter().any(|now| now.ladder == *ladder);
+        self.states.retain(|labels| rung(&labels.rung));
+        self.overrides.retain(|labels| rung(&labels.rung));
+        for series in [&self.weights, &self.cooldowns, &self.holds] {
+            series.retain(|labels| rung(&labels.rung));
+        }
+        // One that starts afresh under its old name has no reference either.
+        self.references.retain(|labels| {
+            now.rungs.iter().any(|now| now.rung == labels.rung && now.reference.is_some())
+        });
+        self.budgets.retain(|labels| ladder(&labels.ladder));
     }
 
     /// Takes over what was read for this moment.
     pub(super) fn set(&self, now: &Now) {
+        self.forget_others(now);
         now.rungs.iter().for_each(|rung| self.set_rung(rung));
         for LadderNow { ladder, hedge_level, retry_level, refused_hedges, refused_retries } in
             &now.ladders
@@ -240,6 +310,7 @@ impl Standing {
         self.in_flight.set(count(now.in_flight));
         self.draining.set(i64::from(now.draining));
         self.uptime.set(now.uptime.as_secs_f64());
+        self.config.set(now.config);
     }
 
     fn set_rung(&self, now: &RungNow) {

@@ -2,11 +2,12 @@
 
 use super::status;
 use super::{
-    After, AttemptFacts, Format, JournalNow, LadderNames, LadderNow, Metrics, Names, Now,
-    RequestFacts, RungNames, RungNow,
+    After, AttemptFacts, ConfigNow, Format, JournalNow, LadderNames, LadderNow, Metrics, Names,
+    Now, RequestFacts, RungNames, RungNow,
 };
 use shared::{
-    AttemptKind, AttemptOutcome, Cause, NanoUsd, PassedOver, RequestOutcome, TokenVerdict, Usage,
+    AttemptKind, AttemptOutcome, Cause, NanoUsd, PassedOver, RequestOutcome, TokenVerdict,
+    UnixMillis, Usage,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -279,6 +280,7 @@ fn gauges_show_the_moment_they_were_read_for() {
         in_flight: 6,
         draining: true,
         uptime: Duration::from_secs(60),
+        config: ConfigNow { rev: 3, loaded_at: UnixMillis(1_793_534_400_500), ok: false },
     };
     let page = metrics.text(&now, Format::Prometheus).unwrap();
     for (series, expected) in [
@@ -300,6 +302,9 @@ fn gauges_show_the_moment_they_were_read_for() {
         ("belay_requests_in_flight", "6"),
         ("belay_draining", "1"),
         ("belay_uptime_seconds", "60.0"),
+        ("belay_config_ok", "0"),
+        ("belay_config_rev", "3"),
+        ("belay_config_loaded_timestamp_seconds", "1793534400.0"),
     ] {
         assert_eq!(value(&page, series), expected, "{series}");
     }
@@ -308,6 +313,51 @@ fn gauges_show_the_moment_they_were_read_for() {
     let page = metrics.text(&Now { rungs: vec![later], ..now }, Format::Prometheus).unwrap();
     assert_eq!(value(&page, r#"belay_breaker_state{rung="a",state="open"}"#), "0");
     assert_eq!(value(&page, r#"belay_rung_reference_p95_seconds{rung="a"}"#), "1.0");
+}
+
+#[test]
+fn what_a_reload_took_away_stands_nowhere_and_what_it_counted_stays() {
+    let metrics = Metrics::new(&names());
+    let (ladder, rung): (Arc<str>, Arc<str>) = ("chat".into(), "a".into());
+    metrics.attempt(&good(&ladder, &rung));
+    let standing = |rung: &str| RungNow {
+        rung: rung.into(),
+        state: "open",
+        forced: "auto",
+        weight: 1.0,
+        cools_for: Duration::from_secs(9),
+        held_for: Duration::ZERO,
+        holds_asked: 0,
+        reference: Some(Duration::from_secs(1)),
+    };
+    let now = Now { rungs: vec![standing("a"), standing("b")], ..Now::default() };
+    assert!(metrics.text(&now, Format::Prometheus).unwrap().contains(r#"state{rung="a""#));
+    let mut names = names();
+    names.rungs[0].rung = "c".into();
+    names.rungs[1].model = "another".into();
+    names.ladders[0].rungs[0] = "c".into();
+    metrics.begin(&names);
+    let afresh = RungNow { reference: None, ..standing("b") };
+    let now = Now { rungs: vec![afresh, standing("c")], ..Now::default() };
+    let page = metrics.text(&now, Format::Prometheus).unwrap();
+    for gone in [
+        r#"breaker_state{rung="a""#,
+        r#"breaker_override{rung="a""#,
+        r#"weight{rung="a""#,
+        r#"cooldown_seconds{rung="a""#,
+        r#"reference_p95_seconds{rung="a""#,
+        r#"reference_p95_seconds{rung="b""#,
+        r#"info{rung="a""#,
+        r#"model="m-b""#,
+    ] {
+        assert!(!page.contains(gone), "{gone} in\n{page}");
+    }
+    let ok = |rung| {
+        format!("belay_attempts_total{{rung=\"{rung}\",kind=\"first\",outcome=\"ok\",cause=\"\"}}")
+    };
+    assert_eq!(value(&page, &ok("a")), "1");
+    assert_eq!(value(&page, &ok("c")), "0", "seen before anything happens");
+    assert_eq!(page.matches(r#"belay_rung_info{rung="b""#).count(), 1);
 }
 
 #[test]

@@ -113,6 +113,8 @@ pub enum Told {
     Deadline,
     /// The relay is stopping.
     Draining,
+    /// An operator took the rung out, its running streams included.
+    CutByOperator,
     /// The relay itself failed.
     RelayFault,
     /// The committed answer broke in this way.

@@ -2,9 +2,10 @@
 
 use crate::policy::breaker::Ticket;
 use crate::policy::input::Answer;
-use crate::policy::ladder::RungIndex;
+use crate::policy::ladder::{RungIndex, RungSpec};
 use crate::policy::time::Time;
 use shared::{AttemptKind, AttemptOutcome, Cause};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// An attempt's number within its request, from 1.
@@ -20,11 +21,13 @@ pub(crate) struct End {
     pub(crate) retry_after: Option<Duration>,
     /// The clock that ran out.
     pub(crate) clock: Option<Duration>,
+    /// A refusal whose reason no matcher knows.
+    pub(crate) unmatched: bool,
 }
 
 impl From<AttemptOutcome> for End {
     fn from(outcome: AttemptOutcome) -> Self {
-        Self { outcome, cause: None, retry_after: None, clock: None }
+        Self { outcome, cause: None, retry_after: None, clock: None, unmatched: false }
     }
 }
 
@@ -39,6 +42,8 @@ impl End {
 pub(crate) struct Attempt {
     pub(crate) id: AttemptId,
     pub(crate) rung: RungIndex,
+    /// Its rung's limits when it was dialled: a reload does not change them under it.
+    pub(crate) spec: Arc<RungSpec>,
     pub(crate) kind: AttemptKind,
     /// What it reports to the breaker under.
     pub(crate) ticket: Ticket,
@@ -68,7 +73,7 @@ pub(crate) struct Attempt {
 impl Attempt {
     pub(crate) fn new(
         id: AttemptId,
-        rung: RungIndex,
+        (rung, spec): (RungIndex, Arc<RungSpec>),
         kind: AttemptKind,
         ticket: Ticket,
         dialled: Time,
@@ -77,6 +82,7 @@ impl Attempt {
         Self {
             id,
             rung,
+            spec,
             kind,
             ticket,
             slow: false,

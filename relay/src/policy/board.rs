@@ -6,13 +6,19 @@
 //! that opens or closes a breaker is decided here, since only the board knows
 //! which ladders would be left without a rung.
 
+mod reshape;
+
+pub use reshape::{Placed, places};
+
 use crate::policy::breaker::{Breaker, State, Ticket, Why};
 use crate::policy::budget::Budget;
 use crate::policy::health::{Health, Override, size_term};
 use crate::policy::ladder::{HedgeSpec, LadderIndex, LadderSpec, RungIndex, RungSpec};
+use crate::policy::order::{Order, Source, Standing};
 use crate::policy::remembered::{Remembered, RememberedState};
 use crate::policy::table::{Verdict, row};
 use crate::policy::time::Time;
+use crate::policy::transition::{Evidence, Spared, Tip, Transition};
 use shared::{AttemptOutcome, Cause, PassedOver};
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,36 +29,22 @@ const HARD_DOWN: Duration = Duration::from_secs(300);
 /// A race that was lost sooner says nothing about whether a token ever comes.
 const A_CHANCE: Duration = Duration::from_secs(2);
 
-/// The health of every rung and the budgets of every ladder.
-#[derive(Debug)]
+/// The health of every rung, the budgets and the order of every ladder. A copy of it is
+/// what a preview is planned on.
+#[derive(Debug, Clone)]
 pub struct Board {
     rungs: Vec<Health>,
-    ladders: Vec<(Arc<LadderSpec>, Budget)>,
+    ladders: Vec<Standing>,
     transitions: Vec<Transition>,
     /// Rungs of which something worth keeping has changed.
     changed: Vec<RungIndex>,
-    /// When the first override ends by itself.
+    /// Ladders whose operator's order has ended by itself.
+    ended_orders: Vec<LadderIndex>,
+    /// When the first override or order ends by itself.
     next_expiry: Option<Time>,
+    /// Requests so far, on all ladders.
+    walks: u64,
     rng: fastrand::Rng,
-}
-
-/// A breaker's change, for the journal.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Transition {
-    /// Whose.
-    pub rung: RungIndex,
-    /// When.
-    pub at: Time,
-    /// The state before.
-    pub from: &'static str,
-    /// The state after.
-    pub to: &'static str,
-    /// Why.
-    pub why: Why,
-    /// Calls in the window, and bad ones among them, when it changed.
-    pub window: (u32, u32),
-    /// The weight afterwards.
-    pub weight: f64,
 }
 
 /// What an attempt's end tells the board.
@@ -72,10 +64,16 @@ pub struct Report {
     pub quiet: bool,
     /// When it was dialled.
     pub dialled: Time,
+    /// The provider's status, where it was not 200.
+    pub status: Option<u16>,
     /// The wait that the provider asked for.
     pub retry_after: Option<Duration>,
     /// The prompt's size in tokens.
     pub prompt_tokens: u64,
+    /// Whether it was refused for a reason that no matcher knows.
+    pub unmatched: bool,
+    /// The number of its walk.
+    pub walk: u64,
 }
 
 const fn word(state: State) -> &'static str {
@@ -90,16 +88,14 @@ impl Board {
     /// A board of rungs that nothing is known of; `rng` gives its jitter.
     #[must_use]
     pub fn new(rungs: Vec<RungSpec>, ladders: Vec<Arc<LadderSpec>>, rng: fastrand::Rng) -> Self {
-        let budget = |ladder: Arc<LadderSpec>| {
-            let budget = Budget::new(ladder.hedge.share, ladder.hedge.burst);
-            (ladder, budget)
-        };
         Self {
             rungs: rungs.into_iter().map(Health::new).collect(),
-            ladders: ladders.into_iter().map(budget).collect(),
+            ladders: ladders.into_iter().map(Standing::new).collect(),
             transitions: Vec::new(),
             changed: Vec::new(),
+            ended_orders: Vec::new(),
             next_expiry: None,
+            walks: 0,
             rng,
         }
     }
@@ -107,7 +103,12 @@ impl Board {
     /// A rung's limits; `None` for an index that is not on the board.
     #[must_use]
     pub fn spec(&self, rung: RungIndex) -> Option<&RungSpec> {
-        self.rungs.get(rung.0).map(|health| &health.spec)
+        self.rungs.get(rung.0).map(|health| &*health.spec)
+    }
+
+    /// A rung's limits as an attempt that is dialled now keeps them.
+    pub(crate) fn spec_at_dial(&self, rung: RungIndex) -> Arc<RungSpec> {
+        self.rungs.get(rung.0).map(|health| Arc::clone(&health.spec)).unwrap_or_default()
     }
 
     /// Whether a new attempt may go to `rung` now.
@@ -221,27 +222,29 @@ impl Board {
         *candidates = starving.into_iter().chain(front).chain(moved).chain(demoted).collect();
     }
 
-    /// A request came to `ladder`.
-    pub(crate) fn request(&mut self, ladder: LadderIndex) {
-        if let Some((_, budget)) = self.ladders.get_mut(ladder.0) {
-            budget.request();
+    /// A request came to `ladder`; returns its number.
+    pub(crate) fn request(&mut self, ladder: LadderIndex) -> u64 {
+        if let Some(ladder) = self.ladders.get_mut(ladder.0) {
+            ladder.budget.request();
         }
+        self.walks = self.walks.wrapping_add(1);
+        self.walks
     }
 
     pub(crate) fn budget(&mut self, ladder: LadderIndex) -> Option<&mut Budget> {
-        self.ladders.get_mut(ladder.0).map(|(_, budget)| budget)
+        self.ladders.get_mut(ladder.0).map(|ladder| &mut ladder.budget)
     }
 
     /// Levels of a ladder's hedge and retry budgets.
     #[must_use]
     pub fn levels(&self, ladder: LadderIndex) -> Option<(f64, f64)> {
-        self.ladders.get(ladder.0).map(|(_, budget)| budget.levels())
+        self.ladders.get(ladder.0).map(|ladder| ladder.budget.levels())
     }
 
     /// How often a ladder's hedge and retry budgets have refused.
     #[must_use]
     pub fn refusals(&self, ladder: LadderIndex) -> Option<(u64, u64)> {
-        let budget = &self.ladders.get(ladder.0)?.1;
+        let budget = &self.ladders.get(ladder.0)?.budget;
         Some((budget.refused_hedges, budget.refused_retries))
     }
 
@@ -254,6 +257,7 @@ impl Board {
             let from = health.breaker.state();
             if let Some(why) = health.breaker.cool(now) {
                 self.note(rung, now, from, why);
+                self.rebase(rung, now);
             }
         }
         self.rungs.get_mut(rung.0).map(|health| health.breaker.dial(now)).unwrap_or_default()
@@ -298,7 +302,7 @@ impl Board {
         let after_mark = slow || health.mark().is_some_and(|mark| net > mark);
         health.hold.token(dialled);
         health.token(now, net, ticket, after_mark);
-        health.suspect = false;
+        health.suspect = None;
         if frozen(health.forced) {
             return;
         }
@@ -310,28 +314,33 @@ impl Board {
             health.count_for_shedding(now, true);
             health.breaker.good(now, ticket)
         };
-        let is_open = matches!(health.breaker.state(), State::Open { .. });
-        let before_rebase = health.breaker.state();
-        let rebased = !is_open && health.rebase(now);
         if let Some(why) = change {
             self.note(rung, now, from, why);
         }
-        if rebased {
-            self.note(rung, now, before_rebase, Why::Rebased);
-        }
+        self.rebase(rung, now);
         self.check_p95(rung, now);
+    }
+
+    /// Slower is not sick. Never while it is open: a rung all of whose probes come after
+    /// the mark reopens with each of them, and is heard once its cool-down is over.
+    fn rebase(&mut self, rung: RungIndex, now: Time) {
+        let Some(health) = self.rungs.get_mut(rung.0) else { return };
+        let from = health.breaker.state();
+        if !matches!(from, State::Open { .. }) && health.rebase(now) {
+            self.note(rung, now, from, Why::Rebased);
+        }
     }
 
     /// The mark passed while an attempt on `rung` was silent.
     pub(crate) fn slow(&mut self, rung: RungIndex, now: Time, ticket: Ticket) {
-        self.bad_token(rung, now, ticket);
+        self.bad_token(rung, now, ticket, None);
     }
 
     /// An attempt on `rung` ended.
     pub(crate) fn ended(&mut self, rung: RungIndex, now: Time, report: &Report) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
-        let Report { ticket, outcome, cause, had_token, slow, quiet, dialled, retry_after, .. } =
-            *report;
+        let Report { ticket, outcome, cause, had_token, slow, dialled, retry_after, .. } = *report;
+        let tip = Tip { outcome: Some(outcome), status: report.status };
         let asks_for_a_pause = match outcome {
             AttemptOutcome::RateLimited => true,
             AttemptOutcome::Overloaded => retry_after.is_some(),
@@ -358,18 +367,18 @@ impl Board {
             health.forget_returning();
         }
         if bad_before && !slow {
-            self.bad_token(rung, now, ticket);
+            self.bad_token(rung, now, ticket, Some(tip));
         }
         // A loser that was cut at once was given no chance to bring a token.
         let had_a_chance = lost && now.since(dialled) >= A_CHANCE;
         if !had_token && (bad_before || had_a_chance) {
-            self.silent(rung, now, ticket);
+            self.silent(rung, now, ticket, tip);
         }
         if had_token {
-            self.stream(rung, now, ticket, verdict, (slow, quiet));
+            self.stream(rung, now, report, tip);
         }
-        if outcome == AttemptOutcome::Auth {
-            self.hard_down(rung, now);
+        if outcome == AttemptOutcome::Auth && self.is_believed(rung, report) {
+            self.hard_down(rung, now, dialled, tip);
         }
         if let Some(health) = self.rungs.get_mut(rung.0) {
             health.breaker.give_back(ticket);
@@ -383,49 +392,44 @@ impl Board {
             return;
         };
         if let Some(why) = health.breaker.stream_quiet(ticket) {
-            self.try_to_open(rung, now, why);
+            self.try_to_open(rung, now, why, Tip::default());
         }
     }
 
-    fn bad_token(&mut self, rung: RungIndex, now: Time, ticket: Ticket) {
+    /// `ended`: how, if it has; else it is slow.
+    fn bad_token(&mut self, rung: RungIndex, now: Time, ticket: Ticket, ended: Option<Tip>) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         if frozen(health.forced) {
             return;
         }
         health.count_for_shedding(now, false);
-        if let Some(why) = health.breaker.bad(now, ticket) {
-            self.try_to_open(rung, now, why);
+        if let Some(why) = health.breaker.bad(now, ticket, ended.is_none()) {
+            self.try_to_open(rung, now, why, ended.unwrap_or_default());
         }
     }
 
-    fn silent(&mut self, rung: RungIndex, now: Time, ticket: Ticket) {
+    fn silent(&mut self, rung: RungIndex, now: Time, ticket: Ticket, tip: Tip) {
         let Some(health) = self.rungs.get_mut(rung.0).filter(|health| !frozen(health.forced))
         else {
             return;
         };
         let has_reference = health.has_reference();
         if let Some(why) = health.breaker.silent(ticket, has_reference) {
-            self.try_to_open(rung, now, why);
+            self.try_to_open(rung, now, why, tip);
         }
     }
 
-    fn stream(
-        &mut self,
-        rung: RungIndex,
-        now: Time,
-        ticket: Ticket,
-        verdict: Verdict,
-        told: (bool, bool),
-    ) {
+    fn stream(&mut self, rung: RungIndex, now: Time, report: &Report, tip: Tip) {
+        let Report { ticket, slow, quiet, .. } = *report;
         let Some(health) = self.rungs.get_mut(rung.0).filter(|health| !frozen(health.forced))
         else {
             return;
         };
         let from = health.breaker.state();
-        match verdict {
+        match row(report.outcome).verdict {
             Verdict::StreamBad => {
-                if let Some(why) = health.breaker.stream_bad(now, ticket, told) {
-                    self.try_to_open(rung, now, why);
+                if let Some(why) = health.breaker.stream_bad(now, ticket, (slow, quiet)) {
+                    self.try_to_open(rung, now, why, tip);
                 }
             }
             Verdict::Good => {
@@ -437,21 +441,37 @@ impl Board {
         }
     }
 
-    fn hard_down(&mut self, rung: RungIndex, now: Time) {
+    /// Whether a refusal speaks of our account. One that no matcher knows may be about
+    /// the request alone: it takes another request's, with no token between.
+    fn is_believed(&mut self, rung: RungIndex, report: &Report) -> bool {
+        let Some(health) = self.rungs.get_mut(rung.0) else { return false };
+        if !report.unmatched {
+            return true;
+        }
+        let first = *health.suspect.get_or_insert(report.walk);
+        first != report.walk
+    }
+
+    fn hard_down(&mut self, rung: RungIndex, now: Time, dialled: Time, tip: Tip) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
+        // It was another key that was refused.
+        if health.account_since > dialled {
+            return;
+        }
         if frozen(health.forced) || matches!(health.breaker.state(), State::Open { .. }) {
             return;
         }
         let from = health.breaker.state();
+        health.suspect = None;
         health.breaker.open(now, Why::Auth, Some(HARD_DOWN), &mut self.rng);
-        self.note(rung, now, from, Why::Auth);
+        self.note_with(rung, now, from, Why::Auth, (tip, None));
     }
 
     /// Opens, unless some ladder would be left without a rung that is closed, not held
     /// and not forced open: then half the weight instead. So too if the rung answers,
     /// only late, while it or a neighbour is on its way back: that is load, and opening
     /// would only move it.
-    fn try_to_open(&mut self, rung: RungIndex, now: Time, why: Why) {
+    fn try_to_open(&mut self, rung: RungIndex, now: Time, why: Why, tip: Tip) {
         let reopening = why == Why::ProbeBad;
         let is_load = why != Why::BrokenRun && self.is_load(rung, now);
         let spared = !reopening && (is_load || self.is_needed(rung, now));
@@ -459,10 +479,11 @@ impl Board {
         let from = health.breaker.state();
         if spared {
             health.breaker.spare(now);
-            self.note(rung, now, from, Why::Spared);
+            let spared = Spared { from: why, is_load };
+            self.note_with(rung, now, from, Why::Spared, (tip, Some(spared)));
         } else {
             health.breaker.open(now, why, None, &mut self.rng);
-            self.note(rung, now, from, why);
+            self.note_with(rung, now, from, why, (tip, None));
         }
     }
 
@@ -470,8 +491,8 @@ impl Board {
         let carries = |other: &RungIndex| {
             *other != rung && self.is_closed(*other) && self.usable(*other, now).is_ok()
         };
-        let on_it = |(ladder, _): &&(Arc<LadderSpec>, Budget)| ladder.rungs.contains(&rung);
-        self.ladders.iter().filter(on_it).any(|(ladder, _)| !ladder.rungs.iter().any(carries))
+        let on_it = |ladder: &&Standing| ladder.spec.rungs.contains(&rung);
+        self.ladders.iter().filter(on_it).any(|ladder| !ladder.spec.rungs.iter().any(carries))
     }
 
     fn is_load(&self, rung: RungIndex, now: Time) -> bool {
@@ -480,8 +501,8 @@ impl Board {
             && self
                 .ladders
                 .iter()
-                .filter(|(ladder, _)| ladder.rungs.contains(&rung))
-                .any(|(ladder, _)| ladder.rungs.iter().any(is_away))
+                .filter(|ladder| ladder.spec.rungs.contains(&rung))
+                .any(|ladder| ladder.spec.rungs.iter().any(is_away))
     }
 
     /// Whether `rung`, bad as it may be, answers: only late.
@@ -494,16 +515,48 @@ impl Board {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         let Some(limit) = health.spec.breaker.open_ttft_p95 else { return };
         if health.breaker.is_full() && health.p95_is_over(now, limit) {
-            self.try_to_open(rung, now, Why::SlowP95);
+            self.try_to_open(rung, now, Why::SlowP95, Tip::default());
         }
     }
 
     fn note(&mut self, rung: RungIndex, now: Time, from: State, why: Why) {
+        self.note_with(rung, now, from, why, (Tip::default(), None));
+    }
+
+    fn note_with(
+        &mut self,
+        rung: RungIndex,
+        now: Time,
+        from: State,
+        why: Why,
+        (tip, spared): (Tip, Option<Spared>),
+    ) {
         let Some(health) = self.rungs.get(rung.0) else { return };
-        let (to, weight) = (word(health.breaker.state()), health.breaker.weight());
-        let window = health.breaker.last_window();
-        let from = word(from);
-        self.transitions.push(Transition { rung, at: now, from, to, why, window, weight });
+        let breaker = &health.breaker;
+        let to = breaker.state();
+        let until = match to {
+            State::Open { until } => Some(until),
+            State::Closed | State::HalfOpen { .. } => None,
+        };
+        // A new reference need not change the state; then the counts are those of another time.
+        let is_counted = !matches!(why, Why::Rebased | Why::Expired);
+        self.transitions.push(Transition {
+            rung,
+            at: now,
+            from: word(from),
+            to: word(to),
+            why,
+            spared,
+            evidence: if is_counted { breaker.evidence() } else { Evidence::default() },
+            tip,
+            window: health.spec.breaker.window,
+            limit: health.spec.breaker.open_ttft_p95,
+            weight: breaker.weight(),
+            generation: breaker.generation(),
+            until,
+            mark: health.mark(),
+            reference: health.reference(),
+        });
         self.changed.push(rung);
     }
 
@@ -542,7 +595,95 @@ impl Board {
         self.plan_expiry();
     }
 
-    /// Ends the overrides whose time is over. Every walk does so before anything else;
+    /// Streams that are committed to `rung` are to end while it is forced open.
+    pub fn cut_streams(&mut self, rung: RungIndex) {
+        if let Some(health) = self.rungs.get_mut(rung.0) {
+            health.cut_streams = health.forced == Override::ForcedOpen;
+        }
+    }
+
+    /// Whether streams that are committed to `rung` are to end.
+    #[must_use]
+    pub fn cuts_streams(&self, rung: RungIndex, now: Time) -> bool {
+        let cuts = |health: &Health| health.cut_streams && health.rules(now).0 != Override::Auto;
+        self.rungs.get(rung.0).is_some_and(cuts)
+    }
+
+    /// The version of a rung's override: it rises with each change, an end by itself
+    /// included.
+    #[must_use]
+    pub fn override_version(&self, rung: RungIndex) -> u64 {
+        self.rungs.get(rung.0).map(|health| health.forced_version).unwrap_or_default()
+    }
+
+    /// Puts a ladder in an operator's order; `None`: back to the config's. The order has
+    /// to be one of the ladder's rungs.
+    pub fn reorder(&mut self, ladder: LadderIndex, order: Option<Order>) {
+        if let Some(ladder) = self.ladders.get_mut(ladder.0) {
+            ladder.reorder(order);
+        }
+        self.plan_expiry();
+    }
+
+    /// The rungs of a ladder in the order that rules at `now`, and whose order that is;
+    /// `None` for an index that is not on the board.
+    #[must_use]
+    pub fn order_of(&self, ladder: LadderIndex, now: Time) -> Option<(&[RungIndex], Source)> {
+        let ladder = self.ladders.get(ladder.0)?;
+        Some(match ladder.order_at(now) {
+            Some(order) if order.adapted => (&order.rungs, Source::Adapted),
+            Some(order) => (&order.rungs, Source::Operator),
+            None => (&ladder.spec.rungs, Source::Config),
+        })
+    }
+
+    /// The version of a ladder's order: it rises with each change, an end by itself included.
+    #[must_use]
+    pub fn order_version(&self, ladder: LadderIndex) -> u64 {
+        self.ladders.get(ladder.0).map(|ladder| ladder.version).unwrap_or_default()
+    }
+
+    /// Versions as they were before a restart; they only rise.
+    pub fn restore_versions(
+        &mut self,
+        rung: Option<(RungIndex, u64)>,
+        ladder: Option<(LadderIndex, u64)>,
+    ) {
+        if let Some((health, version)) =
+            rung.and_then(|(at, v)| Some((self.rungs.get_mut(at.0)?, v)))
+        {
+            health.forced_version = health.forced_version.max(version);
+        }
+        if let Some((ladder, version)) =
+            ladder.and_then(|(at, v)| Some((self.ladders.get_mut(at.0)?, v)))
+        {
+            ladder.version = ladder.version.max(version);
+        }
+    }
+
+    /// Ladders whose operator's order has ended by itself since this was last asked.
+    pub fn take_ended_orders(&mut self) -> Vec<LadderIndex> {
+        std::mem::take(&mut self.ended_orders)
+    }
+
+    /// Ladders that would be left with forced-open rungs only, by these changes at once
+    /// and not by others.
+    #[must_use]
+    pub fn left_without(&self, changes: &[(RungIndex, Override)], now: Time) -> Vec<LadderIndex> {
+        let change = |rung: &RungIndex| changes.iter().find(|(other, _)| other == rung);
+        let is_taken =
+            |rung: &RungIndex| change(rung).is_some_and(|(_, mode)| *mode == Override::ForcedOpen);
+        let is_out = |rung: &RungIndex| {
+            let present = || self.forced(*rung, now).map_or(Override::ForcedOpen, |(mode, _)| mode);
+            change(rung).map_or_else(present, |(_, mode)| *mode) == Override::ForcedOpen
+        };
+        let ladders = self.ladders.iter().map(|ladder| &ladder.spec.rungs).enumerate();
+        let left =
+            ladders.filter(|(_, rungs)| rungs.iter().any(is_taken) && rungs.iter().all(is_out));
+        left.map(|(at, _)| LadderIndex(at)).collect()
+    }
+
+    /// Ends the overrides and orders whose time is over. Every walk does so before anything else;
     /// the shell does when nobody walks, so that a countdown ends in time.
     pub fn settle(&mut self, now: Time) {
         if self.next_expiry.is_none_or(|at| at > now) {
@@ -554,6 +695,12 @@ impl Board {
                 self.end_override(RungIndex(index), now, Override::Auto, Why::Expired);
             }
         }
+        for (index, ladder) in self.ladders.iter_mut().enumerate() {
+            if ladder.order.is_some() && ladder.order_at(now).is_none() {
+                ladder.reorder(None);
+                self.ended_orders.push(LadderIndex(index));
+            }
+        }
         self.plan_expiry();
     }
 
@@ -562,6 +709,8 @@ impl Board {
         let (before, from) = (health.forced, health.breaker.state());
         health.forced = to;
         health.forced_until = None;
+        health.cut_streams = false;
+        health.forced_version = health.forced_version.saturating_add(1);
         let thaws = frozen(before) && before != to && !frozen(to);
         if thaws {
             health.breaker.thaw(now, before == Override::ForcedOpen);
@@ -572,7 +721,9 @@ impl Board {
     }
 
     fn plan_expiry(&mut self) {
-        self.next_expiry = self.rungs.iter().filter_map(|health| health.forced_until).min();
+        let overrides = self.rungs.iter().filter_map(|health| health.forced_until);
+        let orders = self.ladders.iter().filter_map(|ladder| ladder.order.as_ref()?.until);
+        self.next_expiry = overrides.chain(orders).min();
     }
 
     /// The override of a rung, and when it ends by itself.

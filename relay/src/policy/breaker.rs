@@ -5,7 +5,7 @@
 //!            half of ≥ 10 calls in 30 s, slow p95, auth
 //!   closed ───────────────────────────────────────────────▶ open
 //!     ▲  weight 0.1, ×2 per 5 good in a row                  │ cool-down 5 s ± 30 %,
-//!     │                                                      │ ×2 per failed half-open, ≤ 20 s
+//!     │                                                      │ ×2 per failed half-open, ≤ 10 s
 //!     │              2 good probes                           ▼
 //!     └────────────────────────────────────────────────── half-open
 //!                        first bad probe: open again         one probe at a time
@@ -19,6 +19,7 @@
 use crate::policy::lateness::Lateness;
 use crate::policy::remembered::{RememberedBreaker, RememberedState};
 use crate::policy::time::Time;
+use crate::policy::transition::Evidence;
 use std::time::Duration;
 
 /// Rungs' breaker settings.
@@ -107,6 +108,8 @@ pub enum Why {
     Rebased,
     /// An operator's override came to its time.
     Expired,
+    /// The account that was refused has another key.
+    KeyChanged,
 }
 
 impl Why {
@@ -126,6 +129,7 @@ impl Why {
         Self::Operator,
         Self::Rebased,
         Self::Expired,
+        Self::KeyChanged,
     ];
 
     /// Its word in the journal.
@@ -146,6 +150,7 @@ impl Why {
             Self::Operator => "operator",
             Self::Rebased => "rebased",
             Self::Expired => "expired",
+            Self::KeyChanged => "key_changed",
         }
     }
 
@@ -179,10 +184,22 @@ pub enum State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ticket {
     pub(crate) generation: u32,
+    /// Which probe it is: one that has said its first word leaves the slot to the next,
+    /// and must not give that one's back at its end.
+    slot: u32,
     /// Whether it holds the half-open slot.
     pub probe: bool,
     /// Whether the rung was closed at full weight: only then does it feed the reference.
     pub full: bool,
+}
+
+/// What is counted of the window.
+#[derive(Debug, Clone, Copy, Default)]
+struct Part {
+    calls: u32,
+    bad: u32,
+    /// Slow ones among the bad.
+    slow: u32,
 }
 
 /// One rung's breaker.
@@ -191,15 +208,19 @@ pub struct Breaker {
     spec: BreakerSpec,
     state: State,
     generation: u32,
+    /// The probe that was given the slot last.
+    slot: u32,
     weight: f64,
     good_row: u32,
     bad_run: u32,
+    /// Slow ones among them.
+    slow_run: u32,
     broken_run: u32,
     silent_run: u32,
-    parts: [(u32, u32); PARTS],
+    parts: [Part; PARTS],
     part: usize,
     part_began: Time,
-    last_window: (u32, u32),
+    last: Evidence,
     cooldown: Duration,
     lateness: Lateness,
     /// Opened by broken streams: then a probe counts at its proper end.
@@ -221,15 +242,17 @@ impl Breaker {
             spec,
             state: State::Closed,
             generation: 0,
+            slot: 0,
             weight: 1.0,
             good_row: 0,
             bad_run: 0,
+            slow_run: 0,
             broken_run: 0,
             silent_run: 0,
-            parts: [(0, 0); PARTS],
+            parts: [Part::default(); PARTS],
             part: 0,
             part_began: Time::default(),
-            last_window: (0, 0),
+            last: Evidence::default(),
             lateness: Lateness::default(),
             by_streams: false,
             opened_by: None,
@@ -250,7 +273,7 @@ impl Breaker {
         self.weight
     }
 
-    /// Counts its transitions.
+    /// How often it has changed: reports from before a change are ignored.
     #[must_use]
     pub const fn generation(&self) -> u32 {
         self.generation
@@ -274,12 +297,13 @@ impl Breaker {
         let probe = match &mut self.state {
             State::HalfOpen { taken, .. } if !*taken => {
                 *taken = true;
+                self.slot = self.slot.wrapping_add(1);
                 self.last_probe = now;
                 true
             }
             _ => false,
         };
-        Ticket { generation: self.generation, probe, full }
+        Ticket { generation: self.generation, slot: self.slot, probe, full }
     }
 
     /// Turns an open breaker whose cool-down is over half-open.
@@ -302,7 +326,8 @@ impl Breaker {
         match self.state {
             State::Closed => {
                 self.bad_run = 0;
-                self.count(now, 1, 0);
+                self.slow_run = 0;
+                self.count(now, Part { calls: 1, ..Part::default() });
                 self.grow();
                 None
             }
@@ -315,9 +340,9 @@ impl Breaker {
         }
     }
 
-    /// The mark passed without a token, or an error came before it. Returns why it
-    /// wants to open, if it does; then call [`Self::open`] or [`Self::spare`].
-    pub fn bad(&mut self, now: Time, ticket: Ticket) -> Option<Why> {
+    /// The mark passed without a token (`slow`), or an error came before it. Returns why
+    /// it wants to open, if it does; then call [`Self::open`] or [`Self::spare`].
+    pub fn bad(&mut self, now: Time, ticket: Ticket, slow: bool) -> Option<Why> {
         if ticket.generation != self.generation {
             return None;
         }
@@ -325,8 +350,9 @@ impl Breaker {
         match self.state {
             State::Closed => {
                 self.bad_run = self.bad_run.saturating_add(1);
+                self.slow_run = self.slow_run.saturating_add(u32::from(slow));
                 self.good_row = 0;
-                self.count(now, 1, 1);
+                self.count(now, Part { calls: 1, bad: 1, slow: u32::from(slow) });
                 self.wants_to_open()
             }
             State::HalfOpen { .. } if ticket.probe => Some(Why::ProbeBad),
@@ -354,7 +380,8 @@ impl Breaker {
             return None;
         }
         self.broken_run = self.broken_run.saturating_add(1);
-        self.wants_to_open()
+        // Only the run: nothing has happened that the window could count.
+        self.run_of_broken()
     }
 
     /// A stream broke. `counted`: its token's verdict was bad, so the call is bad already;
@@ -372,7 +399,7 @@ impl Breaker {
             State::Closed => {
                 self.broken_run = self.broken_run.saturating_add(u32::from(!quiet));
                 self.good_row = 0;
-                self.count(now, 0, u32::from(!counted));
+                self.count(now, Part { bad: u32::from(!counted), ..Part::default() });
                 self.wants_to_open()
             }
             State::HalfOpen { .. } if ticket.probe => Some(Why::ProbeBad),
@@ -395,6 +422,7 @@ impl Breaker {
         if let State::HalfOpen { taken, .. } = &mut self.state
             && ticket.probe
             && ticket.generation == self.generation
+            && ticket.slot == self.slot
         {
             *taken = false;
         }
@@ -440,6 +468,27 @@ impl Breaker {
         }
     }
 
+    /// Ends a hard-down, since the account has another key: the next request is the
+    /// probe. Returns whether it was one.
+    pub(crate) fn under_another_key(&mut self, now: Time) -> bool {
+        let hard_down =
+            self.opened_by == Some(Why::Auth) && matches!(self.state, State::Open { .. });
+        if hard_down {
+            self.become_half_open(now);
+        }
+        hard_down
+    }
+
+    /// Other settings from here on; what is known stays. A window of another length
+    /// starts empty, since what was counted cannot be told apart anew.
+    pub(crate) fn set_spec(&mut self, spec: BreakerSpec) {
+        if spec.window != self.spec.window {
+            self.parts = [Part::default(); PARTS];
+        }
+        self.cooldown = self.cooldown.min(spec.max_cooldown).max(spec.cooldown);
+        self.spec = spec;
+    }
+
     fn become_half_open(&mut self, now: Time) {
         self.leave_full(now);
         self.last_probe = now;
@@ -480,18 +529,23 @@ impl Breaker {
         if self.bad_run >= self.spec.open_consecutive {
             return Some(Why::BadRun);
         }
-        if self.broken_run >= self.spec.open_consecutive {
-            return Some(Why::BrokenRun);
+        if let Some(why) = self.run_of_broken() {
+            return Some(why);
         }
-        let (calls, bad) = self.window();
+        let Part { calls, bad, .. } = self.window();
         let share = f64::from(bad) >= self.spec.open_rate * f64::from(calls);
         (calls >= self.spec.min_samples && share).then_some(Why::BadShare)
     }
 
-    /// Calls and bad ones in the window that led to the last transition.
+    fn run_of_broken(&self) -> Option<Why> {
+        let wants = self.spec.enabled && self.broken_run >= self.spec.open_consecutive;
+        wants.then_some(Why::BrokenRun)
+    }
+
+    /// What had been counted when it last changed.
     #[must_use]
-    pub const fn last_window(&self) -> (u32, u32) {
-        self.last_window
+    pub const fn evidence(&self) -> Evidence {
+        self.last
     }
 
     /// A token came after the mark: the call is counted bad already.
@@ -522,30 +576,35 @@ impl Breaker {
         }
     }
 
-    /// Calls and bad ones in the window, as of the last call.
-    fn window(&self) -> (u32, u32) {
-        self.parts.iter().fold((0, 0), |(calls, bad), part| (calls + part.0, bad + part.1))
+    /// The window's counts, as of the last call.
+    fn window(&self) -> Part {
+        self.parts.iter().fold(Part::default(), |sum, part| Part {
+            calls: sum.calls + part.calls,
+            bad: sum.bad + part.bad,
+            slow: sum.slow + part.slow,
+        })
     }
 
-    fn count(&mut self, now: Time, calls: u32, bad: u32) {
+    fn count(&mut self, now: Time, more: Part) {
         let span = self.spec.window / u32::try_from(PARTS).unwrap_or(1);
         let mut turns = 0;
         while now.since(self.part_began) >= span {
             turns += 1;
             if turns > PARTS {
-                self.parts = [(0, 0); PARTS];
+                self.parts = [Part::default(); PARTS];
                 self.part_began = now;
                 break;
             }
             self.part_began = self.part_began.plus(span);
             self.part = (self.part + 1) % PARTS;
             if let Some(part) = self.parts.get_mut(self.part) {
-                *part = (0, 0);
+                *part = Part::default();
             }
         }
         if let Some(part) = self.parts.get_mut(self.part) {
-            part.0 += calls;
-            part.1 += bad;
+            part.calls += more.calls;
+            part.bad += more.bad;
+            part.slow += more.slow;
         }
     }
 
@@ -554,14 +613,24 @@ impl Breaker {
     }
 
     fn turn(&mut self, state: State) {
-        self.last_window = self.window();
+        let Part { calls, bad, slow } = self.window();
+        self.last = Evidence {
+            calls,
+            bad,
+            slow,
+            run: self.bad_run,
+            slow_run: self.slow_run,
+            broken_run: self.broken_run,
+            silent_run: self.silent_run,
+        };
         self.state = state;
         self.generation = self.generation.wrapping_add(1);
         self.good_row = 0;
         self.bad_run = 0;
+        self.slow_run = 0;
         self.broken_run = 0;
         self.silent_run = 0;
-        self.parts = [(0, 0); PARTS];
+        self.parts = [Part::default(); PARTS];
     }
 
     /// What is worth keeping of it over a restart.

@@ -3,12 +3,8 @@
 //! Token buckets per ladder, fed once per request and by nothing else: not by
 //! time, so that a trickle of requests cannot save up for a flood of hedges.
 
-/// A request feeds the hedge bucket by so much.
-pub const HEDGE_SHARE: f64 = 0.10;
-/// A request feeds the retry bucket by so much.
-const RETRY_SHARE: f64 = 0.20;
-/// A bucket holds so much, and starts full: more than the evidence that a breaker needs.
-pub const BURST: f64 = 20.0;
+use crate::policy::ladder::{HedgeSpec, RetrySpec};
+
 /// So many of the last hedges are remembered.
 const REMEMBERED: u32 = 50;
 /// Below this share of won ones the feed is halved: hedging is not helping.
@@ -24,6 +20,11 @@ struct Bucket {
 impl Bucket {
     const fn full(burst: f64) -> Self {
         Self { level: burst, burst }
+    }
+
+    const fn resize(&mut self, burst: f64) {
+        self.burst = burst;
+        self.level = self.level.min(burst);
     }
 
     fn feed(&mut self, share: f64) {
@@ -46,6 +47,7 @@ pub struct Budget {
     hedge: Bucket,
     hedge_share: f64,
     retry: Bucket,
+    retry_share: f64,
     /// The last hedges, newest in the lowest bit: 1 for a won one.
     hedges: u64,
     remembered: u32,
@@ -56,13 +58,14 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Full buckets; `hedge_share` and `burst` are the ladder's own for hedges.
+    /// Full buckets, as the ladder has them for its hedges and for its retries.
     #[must_use]
-    pub const fn new(hedge_share: f64, burst: f64) -> Self {
+    pub const fn new(hedge: &HedgeSpec, retry: &RetrySpec) -> Self {
         Self {
-            hedge: Bucket::full(burst),
-            hedge_share,
-            retry: Bucket::full(BURST),
+            hedge: Bucket::full(hedge.burst),
+            hedge_share: hedge.share,
+            retry: Bucket::full(retry.burst),
+            retry_share: retry.share,
             hedges: 0,
             remembered: 0,
             refused_hedges: 0,
@@ -70,11 +73,19 @@ impl Budget {
         }
     }
 
+    /// Other settings from here on; what was saved stays, as far as it fits.
+    pub const fn set_spec(&mut self, hedge: &HedgeSpec, retry: &RetrySpec) {
+        self.hedge_share = hedge.share;
+        self.hedge.resize(hedge.burst);
+        self.retry_share = retry.share;
+        self.retry.resize(retry.burst);
+    }
+
     /// A request came.
     pub fn request(&mut self) {
         let share = if self.hedging_helps() { self.hedge_share } else { self.hedge_share / 2.0 };
         self.hedge.feed(share);
-        self.retry.feed(RETRY_SHARE);
+        self.retry.feed(self.retry_share);
     }
 
     /// Takes a token for a hedge.

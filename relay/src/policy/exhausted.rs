@@ -19,9 +19,9 @@ pub(crate) fn failure(attempts: &[Attempt], plan: &Plan, board: &Board, now: Tim
         .filter_map(|attempt| Some((row(attempt.outcome?).rank, attempt)))
         .min_by_key(|(rank, _)| *rank);
     match ranked {
-        None => nobody_called(plan, board, now),
+        None if attempts.is_empty() => nobody_called(plan, board, now),
         Some((Rank::Terminal, attempt)) => terminal(attempt),
-        Some(_) => by_rank(attempts, plan, board, now),
+        None | Some(_) => by_rank(attempts, plan, board, now),
     }
 }
 

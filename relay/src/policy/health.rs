@@ -6,12 +6,13 @@
 //! become the norm while it lasts.
 
 use crate::policy::breaker::{Breaker, State, Ticket};
-use crate::policy::histogram::Rolling;
+use crate::policy::histogram::{Rolling, at_least};
 use crate::policy::hold::Hold;
 use crate::policy::ladder::{HedgeSpec, RungSpec};
 use crate::policy::remembered::{Reference, Remembered};
 use crate::policy::returning::Returning;
 use crate::policy::time::Time;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a prompt token adds to the time to first token, beyond the first ones.
@@ -36,6 +37,8 @@ const RISE: f64 = 1.10;
 /// left when the hedge budget is spent, so it must not be far beyond the mark.
 const SOFT: f64 = 1.8;
 const SOFT_LEAST: Duration = Duration::from_secs(3);
+/// The end of the histograms' smallest bucket.
+const AT_ONCE: Duration = Duration::from_millis(10);
 /// Estimates are computed anew this often.
 const REFRESH: Duration = Duration::from_secs(1);
 
@@ -81,9 +84,10 @@ pub fn size_term(prompt_tokens: u64) -> Duration {
 }
 
 /// Everything that is known of one rung.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Health {
-    pub(crate) spec: RungSpec,
+    /// Shared with the attempts that were dialled under it.
+    pub(crate) spec: Arc<RungSpec>,
     pub(crate) hold: Hold,
     /// How often a provider asked for a pause; an operator who ends a hold does not undo that.
     pub(crate) holds_asked: u64,
@@ -91,8 +95,14 @@ pub(crate) struct Health {
     pub(crate) forced: Override,
     /// When the override ends by itself; `None`: never, or there is none.
     pub(crate) forced_until: Option<Time>,
-    /// When an unmatched 403 was last seen with no good since.
-    pub(crate) suspect: bool,
+    /// The walk that was told 403 for no known reason, with no token since.
+    pub(crate) suspect: Option<u64>,
+    /// Since when its account has the key that it has; the zero: from the start.
+    pub(crate) account_since: Time,
+    /// Streams committed to it are to end, too.
+    pub(crate) cut_streams: bool,
+    /// Rises with each change of the override.
+    pub(crate) forced_version: u64,
     shed: Shed,
     short: Rolling,
     long: Rolling,
@@ -143,12 +153,15 @@ impl Health {
     pub(crate) fn new(spec: RungSpec) -> Self {
         Self {
             breaker: Breaker::new(spec.breaker.clone()),
-            spec,
+            spec: Arc::new(spec),
             hold: Hold::default(),
             holds_asked: 0,
             forced: Override::Auto,
             forced_until: None,
-            suspect: false,
+            suspect: None,
+            account_since: Time::default(),
+            cut_streams: false,
+            forced_version: 0,
             shed: Shed::default(),
             short: Rolling::new(6, Duration::from_secs(20)),
             long: Rolling::new(6, Duration::from_secs(300)),
@@ -157,6 +170,12 @@ impl Health {
             estimates: Estimates::default(),
             returning: Returning::default(),
         }
+    }
+
+    /// Other limits from here on; what is known of it stays.
+    pub(crate) fn set_spec(&mut self, spec: RungSpec) {
+        self.breaker.set_spec(spec.breaker.clone());
+        self.spec = Arc::new(spec);
     }
 
     /// Whether the p95 of the last minutes is over `limit`.
@@ -292,8 +311,11 @@ impl Health {
         self.estimates.reference.map(|reference| reference.mul_f64(SOFT).max(SOFT_LEAST))
     }
 
-    pub(crate) const fn median(&self) -> Option<Duration> {
-        self.estimates.median
+    /// The median of its recent times to first token; zero if it lies in the smallest
+    /// bucket, which says nothing but "at once".
+    pub(crate) fn median(&self) -> Option<Duration> {
+        let median = self.estimates.median?;
+        Some(if median <= AT_ONCE { Duration::ZERO } else { median })
     }
 
     /// The `auto` hedge delay against a rival with this median, net of the prompt's size.
@@ -304,8 +326,9 @@ impl Health {
         let cap = reference.mul_f64(DELAY_CAP);
         let recent = self.estimates.delay.unwrap_or(cap);
         let delay = recent.min(cap).max(spec.min).min(spec.max.max(spec.min));
-        // Earlier, and the hedge would hide an incident from the breaker.
-        delay.max(mark.saturating_sub(rival.unwrap_or_default()))
+        // Earlier, and the hedge would hide an incident from the breaker: so would a rival
+        // that is thought to be slower than it is.
+        delay.max(mark.saturating_sub(rival.map(at_least).unwrap_or_default()))
     }
 
     pub(crate) fn restore_reference(&mut self, reference: Duration, usual: Duration) {

@@ -8,7 +8,7 @@ use shared::histogram::{bucket, upper, value};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-pub use shared::histogram::BUCKETS;
+pub use shared::histogram::{BUCKETS, at_least};
 
 /// Counts by bucket: tokens that came, and attempts that were cut before.
 #[derive(Debug, Clone)]

@@ -27,6 +27,8 @@ pub enum Input {
     Unblocked(Duration),
     /// An operator has forced this rung open: what is not committed leaves it.
     Forced(RungIndex),
+    /// The operator wants what is committed to this rung to end, too.
+    CutStream(RungIndex),
     /// Stop now: the client is gone, or the relay is told to end.
     Stop(Cause),
     /// A deadline may have passed.

@@ -55,6 +55,21 @@ impl Default for HedgeSpec {
     }
 }
 
+/// What a ladder's retries, soft-clock failovers and later failovers are paid from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RetrySpec {
+    /// What a request adds to the budget.
+    pub share: f64,
+    /// What the budget holds, and starts with: more than the evidence that a breaker needs.
+    pub burst: f64,
+}
+
+impl Default for RetrySpec {
+    fn default() -> Self {
+        Self { share: 0.20, burst: 20.0 }
+    }
+}
+
 /// A rung's place in the config; the same on every ladder it stands on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RungIndex(pub usize);
@@ -220,6 +235,8 @@ pub struct LadderSpec {
     pub early_headers: Duration,
     /// Its hedging.
     pub hedge: HedgeSpec,
+    /// Its retry budget.
+    pub retry: RetrySpec,
     /// The most attempts in flight at the same time.
     pub max_in_flight: usize,
     /// The most hedges of one request, a replacement of a failed one apart.
@@ -248,6 +265,7 @@ impl Default for LadderSpec {
             side_effects_none: false,
             early_headers: Duration::from_secs(20),
             hedge: HedgeSpec::default(),
+            retry: RetrySpec::default(),
             max_in_flight: 2,
             max_hedges: 1,
             race: 0,

@@ -2,7 +2,8 @@
 //! the others are passed over.
 
 use crate::policy::board::Board;
-use crate::policy::ladder::{LadderSpec, Need, RungIndex, RungSpec};
+use crate::policy::ladder::{LadderIndex, LadderSpec, Need, RungIndex, RungSpec};
+use crate::policy::order::Source;
 use crate::policy::time::Time;
 use shared::PassedOver;
 
@@ -17,15 +18,21 @@ pub struct Plan {
     pub lacking: Option<&'static str>,
 }
 
-/// Plans a walk of `ladder` for `need`.
+/// Plans a walk of `ladder`, which stands at `at` on the board, for `need`. An operator's
+/// order beats the config's.
 #[must_use]
-pub fn plan(ladder: &LadderSpec, need: &Need, board: &Board, now: Time) -> Plan {
+pub fn plan(at: LadderIndex, ladder: &LadderSpec, need: &Need, board: &Board, now: Time) -> Plan {
     let needs = need.capabilities.union(ladder.require);
     let largest = largest_context(ladder, board, |spec| {
         spec.can.lacks(needs).is_none() && gives_enough(spec, need)
     });
     let mut plan = Plan::default();
-    for &rung in &ladder.rungs {
+    // The config's order is the walk's own: the board may have another config by now.
+    let rungs = match board.order_of(at, now) {
+        Some((rungs, Source::Operator | Source::Adapted)) => rungs,
+        Some((_, Source::Config)) | None => &ladder.rungs,
+    };
+    for &rung in rungs {
         let Some(spec) = board.spec(rung) else { continue };
         let lacking = spec.can.lacks(needs);
         plan.lacking = plan.lacking.or(lacking);

@@ -5,13 +5,14 @@
 //! until its first token, its end or its hard clock, while its request goes on
 //! without it.
 
+use crate::policy::attempt::End;
 use crate::policy::board::{Board, Report};
 use crate::policy::breaker::Ticket;
 use crate::policy::input::Ending;
 use crate::policy::ladder::RungIndex;
 use crate::policy::outcome::judge;
 use crate::policy::time::Time;
-use crate::policy::walk::verdicts;
+use crate::policy::walk::{is_unmatched, refused_with, retry_after, verdicts};
 use shared::{AttemptOutcome, TokenVerdict};
 
 /// One losing probe.
@@ -21,9 +22,12 @@ pub struct Probe {
     pub(crate) ticket: Ticket,
     pub(crate) dialled: Time,
     pub(crate) prompt_tokens: u64,
+    /// The number of the walk that it was an attempt of.
+    pub(crate) walk: u64,
     /// When it is slow, if it has not been called so.
     pub(crate) mark: Option<Time>,
     pub(crate) slow: bool,
+    pub(crate) had_token: bool,
     /// When it is cut.
     pub(crate) hard: Time,
     /// What it has said since it runs on unseen.
@@ -51,12 +55,16 @@ impl Probe {
         }
         let what = (self.slow, self.prompt_tokens);
         board.token(self.rung, now, self.dialled, self.ticket, what);
-        self.end(now, AttemptOutcome::Cancelled, true, board);
+        self.had_token = true;
+        self.end(now, AttemptOutcome::Cancelled.into(), None, board);
     }
 
     /// Its call is over without a token: it is done.
     pub fn ended(&mut self, now: Time, ending: &Ending, board: &mut Board) {
-        self.end(now, judge(ending, false), false, board);
+        // What it says is heard as if its client still waited.
+        let (retry_after, unmatched) = (retry_after(ending), is_unmatched(ending));
+        let end = End { retry_after, unmatched, ..judge(ending, false).into() };
+        self.end(now, end, refused_with(ending), board);
     }
 
     /// A deadline may have passed; returns whether it is done and must be cut.
@@ -67,8 +75,19 @@ impl Probe {
         if self.hard > now {
             return false;
         }
-        self.end(now, AttemptOutcome::TtftTimeout, false, board);
+        self.end(now, AttemptOutcome::TtftTimeout.into(), None, board);
         true
+    }
+
+    /// Its rung was forced open: it is done, and has said nothing.
+    pub fn cut(&mut self, now: Time, board: &mut Board) {
+        self.end(now, AttemptOutcome::Cancelled.into(), None, board);
+    }
+
+    /// The rung that it is on.
+    #[must_use]
+    pub const fn rung(&self) -> RungIndex {
+        self.rung
     }
 
     fn say_slow(&mut self, now: Time, board: &mut Board) {
@@ -79,17 +98,21 @@ impl Probe {
         }
     }
 
-    fn end(&mut self, now: Time, outcome: AttemptOutcome, had_token: bool, board: &mut Board) {
+    fn end(&mut self, now: Time, end: End, status: Option<u16>, board: &mut Board) {
+        let End { outcome, retry_after, unmatched, .. } = end;
         let report = Report {
             ticket: self.ticket,
             outcome,
             cause: None,
-            had_token,
+            had_token: self.had_token,
             slow: self.slow,
             quiet: false,
             dialled: self.dialled,
-            retry_after: None,
+            status,
+            retry_after,
             prompt_tokens: self.prompt_tokens,
+            unmatched,
+            walk: self.walk,
         };
         if !self.slow {
             self.verdict = verdicts(&report).0;

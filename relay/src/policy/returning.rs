@@ -22,7 +22,7 @@ const STRAGGLERS: usize = 3;
 const LONG_AWAY: Duration = Duration::from_secs(3600);
 
 /// The last attempts of a rung on its way back.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Returning {
     /// Times to first token; `None` of one that lost its race after the mark.
     seen: VecDeque<(Option<Duration>, bool)>,

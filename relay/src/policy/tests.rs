@@ -1,17 +1,26 @@
 //! Tests of the core: rows that read like the design, and laws over random
 //! orders of events.
 
+mod accounts;
 mod breaking;
 mod clocks;
+mod crowd;
 mod exhausted;
 mod forcing;
 mod hedging;
 mod hold;
+mod house;
 mod laws;
 mod onward;
+mod ordering;
 mod planning;
 mod remembering;
 mod repeats;
+mod reshaping;
+mod returning;
 mod scenario;
+mod slowness;
+mod streams;
+mod telling;
 mod verdicts;
 mod waiting;

@@ -16,9 +16,7 @@ use crate::policy::attempt::{Attempt, AttemptId, End};
 use crate::policy::board::{Board, Report};
 use crate::policy::exhausted::told;
 use crate::policy::input::{Answer, Ending, Input};
-use crate::policy::ladder::{
-    DEFAULT_TTFT, LadderIndex, LadderSpec, Need, OnRefusal, RungIndex, RungSpec,
-};
+use crate::policy::ladder::{DEFAULT_TTFT, LadderIndex, LadderSpec, Need, OnRefusal, RungIndex};
 use crate::policy::outcome::{judge, judge_answer};
 use crate::policy::plan::{Plan, plan};
 use crate::policy::probe::Probe;
@@ -47,6 +45,8 @@ struct Pause {
     until: Time,
     rung: RungIndex,
     kind: AttemptKind,
+    /// Whether a token was taken for it: a hold that is lengthened takes no second one.
+    paid: bool,
 }
 
 /// One request's progress on its ladder.
@@ -60,6 +60,8 @@ pub struct Walk {
     plan: Plan,
     /// The ladder's place on the board, for its budgets.
     at: LadderIndex,
+    /// Its number on the board, which tells its reports from another request's.
+    number: u64,
     /// Hedges started, replacements apart.
     hedges: u32,
     /// A hedge was refused, or had nobody to go to: it is not asked for again.
@@ -72,7 +74,7 @@ pub struct Walk {
     failovers: u32,
     /// A 429 has had its failover free of budget.
     limited_once: bool,
-    attempts: Vec<Attempt>,
+    pub(super) attempts: Vec<Attempt>,
     pause: Option<Pause>,
     /// When waiting for holds has taken long enough; set by the first wait.
     patience_ends: Option<Time>,
@@ -94,6 +96,7 @@ impl Walk {
     ) -> Self {
         Self {
             at,
+            number: 0,
             hedges: 0,
             hedge_refused: false,
             replaced: false,
@@ -124,7 +127,7 @@ impl Walk {
         match input {
             Input::Start => self.start(now, board, out),
             Input::Token { attempt, refusal } => self.token(now, attempt, refusal, board, out),
-            Input::Ping(attempt) => self.ping(now, attempt, board),
+            Input::Ping(attempt) => self.ping(now, attempt),
             Input::Finished(attempt, answer) => {
                 if let Some(attempt) = self.live(attempt) {
                     attempt.finished.get_or_insert((now, answer));
@@ -137,6 +140,7 @@ impl Walk {
                 }
             }
             Input::Forced(rung) => self.forced(now, rung, board, out),
+            Input::CutStream(rung) => self.cut_stream(now, rung, board, out),
             Input::Stop(cause) => self.stop(now, cause, board, out),
             Input::Wake => self.wake(now, board, out),
         }
@@ -181,8 +185,8 @@ impl Walk {
     }
 
     fn start(&mut self, now: Time, board: &mut Board, out: &mut Vec<Action>) {
-        board.request(self.at);
-        self.plan = plan(&self.ladder, &self.need, board, now);
+        self.number = board.request(self.at);
+        self.plan = plan(self.at, &self.ladder, &self.need, board, now);
         let candidates = &mut self.plan.candidates;
         board.order(&self.ladder, candidates, now, &mut self.rng);
         let kind = self.drill(board);
@@ -193,22 +197,25 @@ impl Walk {
             }
             None => match self.last_resort(board) {
                 Some(rung) => self.dial(now, rung, AttemptKind::LastResort, false, board, out),
-                None => self.wait_or_give_up(now, board, out),
+                None => self.wait_or_give_up(now, false, board, out),
             },
         }
     }
 
-    /// Goes past rung one on purpose, now and then, so that the others are known to work.
+    /// Goes past rung one on purpose, now and then, so that the others are known to work:
+    /// to the first of them that is closed at full weight. Rung one is then the last choice.
     fn drill(&mut self, board: &Board) -> AttemptKind {
-        let candidates = &mut self.plan.candidates;
-        let drilled = self.ladder.drill > 0.0
-            && self.rng.f64() < self.ladder.drill
-            && candidates.iter().skip(1).any(|&rung| board.is_full(rung));
-        if drilled {
-            candidates.rotate_left(1);
-            return AttemptKind::Drill;
+        if self.ladder.drill <= 0.0 || self.rng.f64() >= self.ladder.drill {
+            return AttemptKind::First;
         }
-        AttemptKind::First
+        let candidates = &mut self.plan.candidates;
+        let others = candidates.iter().enumerate().skip(1);
+        let full = others.filter(|(_, rung)| board.is_full(**rung)).map(|(at, _)| at).next();
+        let Some(at) = full else { return AttemptKind::First };
+        let drilled = candidates.remove(at);
+        candidates.rotate_left(1);
+        candidates.insert(0, drilled);
+        AttemptKind::Drill
     }
 
     /// Nobody is usable and nobody was called: the one soonest to reopen is, once.
@@ -230,13 +237,21 @@ impl Walk {
         let number = u32::try_from(self.attempts.len().saturating_add(1)).unwrap_or(u32::MAX);
         let attempt = AttemptId(number);
         // Once a rung has refused the relay's own fields it is not sent them again.
-        let plain = plain || self.attempts.iter().any(|other| other.rung == rung && other.plain);
+        let knows = |other: &Attempt| other.rung == rung && (other.plain || other.repeated);
+        let plain = plain || self.attempts.iter().any(knows);
         // A rung that was passed over when the walk was planned may be called after all.
         if kind != AttemptKind::LastResort {
             self.plan.passed_over.retain(|(other, _)| *other != rung);
         }
         let ticket = board.dial(rung, now);
-        self.attempts.push(Attempt::new(attempt, rung, kind, ticket, now, plain));
+        self.attempts.push(Attempt::new(
+            attempt,
+            (rung, board.spec_at_dial(rung)),
+            kind,
+            ticket,
+            now,
+            plain,
+        ));
         let (once, probe) = (self.has_side_effects(), ticket.probe);
         out.push(Action::Dial { attempt, rung, kind, plain, once, probe });
     }
@@ -254,6 +269,7 @@ impl Walk {
         let Some(attempt) = self.live(id) else { return };
         attempt.hear(now);
         let (rung, kind) = (attempt.rung, attempt.kind);
+        let past_refusals = attempt.spec.on_refusal == OnRefusal::Next;
         if attempt.first_token.is_none() {
             attempt.first_token = Some(now);
             let (dialled, ticket, slow) = (attempt.dialled, attempt.ticket, attempt.slow);
@@ -262,7 +278,8 @@ impl Walk {
         if self.state != State::Walking {
             return;
         }
-        let held_back = refusal && self.goes_past_refusals(rung, now, board);
+        // It is held back because somebody else may still answer.
+        let held_back = refusal && past_refusals && self.next_candidate(now, board).is_some();
         if !held_back {
             self.settle_hedge(kind, board);
             self.cut_others(now, id, board, out);
@@ -273,9 +290,9 @@ impl Walk {
         }
     }
 
-    fn ping(&mut self, now: Time, id: AttemptId, board: &Board) {
+    fn ping(&mut self, now: Time, id: AttemptId) {
         let Some(attempt) = self.live(id) else { return };
-        if board.spec(attempt.rung).is_some_and(|spec| spec.pings_count) {
+        if attempt.spec.pings_count {
             attempt.last_heard = now;
         }
     }
@@ -289,16 +306,15 @@ impl Walk {
         out: &mut Vec<Action>,
     ) {
         let Some(attempt) = self.live(id) else { return };
-        if let Ending::Status { status, .. } = ending {
-            attempt.status = Some(*status);
-        }
+        attempt.status = refused_with(ending);
         // After a finish reason only usage and terminator were due: a break there
         // takes nothing from the answer, an error object still says that it is wrong.
         let outcome = match (attempt.finished, ending) {
             (Some((_, answer)), Ending::Broken(_)) => judge_answer(answer),
             _ => judge(ending, attempt.first_token.is_some()),
         };
-        let end = End { retry_after: retry_after(ending), ..outcome.into() };
+        let (retry_after, unmatched) = (retry_after(ending), is_unmatched(ending));
+        let end = End { retry_after, unmatched, ..outcome.into() };
         self.close(now, id, end, board, out);
         self.after(now, id, outcome, Some(ending), board, out);
     }
@@ -311,6 +327,9 @@ impl Walk {
         let outcome = RequestOutcome::Cancelled;
         match cause {
             Cause::Drain => self.fail(with_cause(told(Told::Draining, 503, outcome), cause), out),
+            Cause::Operator => {
+                self.fail(with_cause(told(Told::CutByOperator, 503, outcome), cause), out);
+            }
             Cause::RelayFault => {
                 let outcome = RequestOutcome::Failed;
                 self.fail(with_cause(told(Told::RelayFault, 500, outcome), cause), out);
@@ -352,9 +371,9 @@ impl Walk {
         board: &mut Board,
         out: &mut Vec<Action>,
     ) {
-        let prompt_tokens = self.need.prompt_tokens;
+        let (prompt_tokens, walk) = (self.need.prompt_tokens, self.number);
         let Some(attempt) = self.live(id) else { return };
-        let End { outcome, cause, retry_after, clock } = end;
+        let End { outcome, cause, retry_after, clock, unmatched } = end;
         attempt.outcome = Some(outcome);
         let report = Report {
             ticket: attempt.ticket,
@@ -364,8 +383,11 @@ impl Walk {
             slow: attempt.slow,
             quiet: attempt.quiet,
             dialled: attempt.dialled,
+            status: attempt.status,
             retry_after,
             prompt_tokens,
+            unmatched,
+            walk,
         };
         let (verdict, stream_verdict) = verdicts(&report);
         board.ended(attempt.rung, now, &report);
@@ -381,19 +403,21 @@ impl Walk {
 
     /// A silent probe that lost its race runs on unseen: the breaker must learn from it.
     fn detach(&mut self, id: AttemptId, board: &Board, out: &mut Vec<Action>) {
-        let prompt_tokens = self.need.prompt_tokens;
+        let (prompt_tokens, walk) = (self.need.prompt_tokens, self.number);
         let own = self.ladder.ttft;
         let Some(attempt) = self.live(id) else { return };
         attempt.outcome = Some(AttemptOutcome::Cancelled);
-        let hard = board.spec(attempt.rung).and_then(|spec| spec.ttft).or(own);
+        let hard = attempt.spec.ttft.or(own);
         let mark = board.mark(attempt.rung, prompt_tokens);
         let probe = Probe {
             rung: attempt.rung,
             ticket: attempt.ticket,
             dialled: attempt.dialled,
             prompt_tokens,
+            walk,
             mark: mark.map(|mark| attempt.dialled.plus(mark)),
             slow: attempt.slow,
+            had_token: false,
             hard: attempt.dialled.plus(hard.unwrap_or(DEFAULT_TTFT)),
             verdict: None,
         };
@@ -432,6 +456,9 @@ impl Walk {
     ) {
         let losers: Vec<_> = self.in_flight().filter(|&id| id != winner).collect();
         for id in losers {
+            // A race that is lost after the mark says that it was slow, also where its
+            // deadline and the winner's token come in the same moment.
+            self.say_slow_if_due(now, id, board);
             if self.attempt(id).is_some_and(is_silent_probe) {
                 self.detach(id, board, out);
             } else {
@@ -468,12 +495,6 @@ impl Walk {
     fn fail(&mut self, failure: Failure, out: &mut Vec<Action>) {
         self.state = State::Ended;
         out.push(Action::Fail(failure));
-    }
-
-    /// Whether a refusal of `rung` is held back because somebody else may still answer.
-    fn goes_past_refusals(&self, rung: RungIndex, now: Time, board: &Board) -> bool {
-        board.spec(rung).is_some_and(|spec| spec.on_refusal == OnRefusal::Next)
-            && self.next_candidate(now, board).is_some()
     }
 
     fn live(&mut self, id: AttemptId) -> Option<&mut Attempt> {
@@ -528,17 +549,27 @@ pub(super) fn verdicts(report: &Report) -> (Option<TokenVerdict>, Option<StreamV
     (token, stream)
 }
 
-const fn retry_after(ending: &Ending) -> Option<std::time::Duration> {
+/// The wait that the provider asked for.
+pub(super) const fn retry_after(ending: &Ending) -> Option<std::time::Duration> {
     match ending {
         Ending::Status { retry_after, .. } | Ending::ErrorEvent { retry_after, .. } => *retry_after,
         Ending::Proper(_) | Ending::Broken(_) | Ending::NoHead(_) => None,
     }
 }
 
-fn with_cause(failure: Failure, cause: Cause) -> Failure {
-    Failure { cause: Some(cause), ..failure }
+/// The provider's status, where it was not 200.
+pub(super) const fn refused_with(ending: &Ending) -> Option<u16> {
+    match ending {
+        Ending::Status { status, .. } => Some(*status),
+        _ => None,
+    }
 }
 
-fn inter_token(ladder: &LadderSpec, spec: Option<&RungSpec>) -> std::time::Duration {
-    spec.and_then(|spec| spec.inter_token).unwrap_or(ladder.inter_token)
+/// A 403 that no matcher knows: it may speak of this request and not of our account.
+pub(super) const fn is_unmatched(ending: &Ending) -> bool {
+    matches!(ending, Ending::Status { status: 403, signature: None, .. })
+}
+
+fn with_cause(failure: Failure, cause: Cause) -> Failure {
+    Failure { cause: Some(cause), ..failure }
 }

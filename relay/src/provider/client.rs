@@ -7,8 +7,8 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
@@ -26,15 +26,16 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    fn build(config: &config::Provider) -> Result<Self, String> {
-        Ok(Self { pooled: build(config, IDLE_CONNECTIONS)?, fresh: build(config, 0)? })
+    fn build(config: &config::Provider, roots: Option<&[u8]>) -> Result<Self, String> {
+        let pooled = build(config, roots, IDLE_CONNECTIONS)?;
+        Ok(Self { pooled, fresh: build(config, roots, 0)? })
     }
 }
 
 thread_local! {
     /// Each worker's own clients, by the provider's number: a pooled connection
     /// lives in the reactor that made it, and a stream must not hop between two.
-    static CLIENTS: RefCell<HashMap<usize, Clients>> = RefCell::default();
+    static CLIENTS: RefCell<HashMap<usize, (Weak<()>, Clients)>> = RefCell::default();
 }
 
 /// Providers are numbered, since several relays may live in one process.
@@ -43,7 +44,11 @@ static NUMBERS: AtomicUsize = AtomicUsize::new(0);
 /// An account at one inference endpoint.
 pub struct Provider {
     number: usize,
+    /// Held by every provider of this number: without one, its clients are let go.
+    alive: Arc<()>,
     config: config::Provider,
+    /// What its `ca_file` holds.
+    roots: Option<Vec<u8>>,
     pub(super) url: reqwest::Url,
     pub(super) headers: HeaderMap,
     pub(super) slots: Option<Arc<Semaphore>>,
@@ -80,31 +85,84 @@ impl Provider {
     /// A CA file without certificates, a header or address that HTTP does not allow.
     pub fn new(config: &config::Provider) -> Result<Self, CannotBuild> {
         let wrong = |why: String| CannotBuild { provider: config.name.clone(), why };
+        let roots = roots(config).map_err(wrong)?;
+        // What is wrong with the settings is told now, not at the first request.
+        Clients::build(config, roots.as_deref()).map_err(wrong)?;
+        let slots = config.max_connections.map(|most| Arc::new(Semaphore::new(most)));
+        Self::with(config, roots, NUMBERS.fetch_add(1, Ordering::Relaxed), Arc::default(), slots)
+    }
+
+    /// The provider that follows `before` in a reload: itself if nothing has changed,
+    /// else one that keeps its connections if only key, headers or matchers have.
+    ///
+    /// # Errors
+    /// As [`Provider::new`].
+    pub fn following(
+        before: &Arc<Self>,
+        config: &config::Provider,
+    ) -> Result<Arc<Self>, CannotBuild> {
+        let wrong = |why: String| CannotBuild { provider: config.name.clone(), why };
+        let roots = roots(config).map_err(wrong)?;
+        if before.roots != roots {
+            return Ok(Arc::new(Self::new(config)?));
+        }
+        if before.config == *config {
+            return Ok(Arc::clone(before));
+        }
+        let as_before = config::Provider {
+            api_key: before.config.api_key.clone(),
+            headers: before.config.headers.clone(),
+            matchers: before.config.matchers.clone(),
+            ..config.clone()
+        };
+        if as_before != before.config {
+            return Ok(Arc::new(Self::new(config)?));
+        }
+        let (alive, slots) = (Arc::clone(&before.alive), before.slots.clone());
+        Self::with(config, roots, before.number, alive, slots).map(Arc::new)
+    }
+
+    fn with(
+        config: &config::Provider,
+        roots: Option<Vec<u8>>,
+        number: usize,
+        alive: Arc<()>,
+        slots: Option<Arc<Semaphore>>,
+    ) -> Result<Self, CannotBuild> {
+        let wrong = |why: String| CannotBuild { provider: config.name.clone(), why };
         let url = format!("{}/chat/completions", config.base_url);
         let url = reqwest::Url::parse(&url).map_err(|error| wrong(format!("base_url: {error}")))?;
-        // What is wrong with the settings is told now, not at the first request.
-        Clients::build(config).map_err(wrong)?;
         Ok(Self {
-            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            number,
+            alive,
+            roots,
             config: config.clone(),
             url,
             headers: headers(config).map_err(wrong)?,
-            slots: config.max_connections.map(|most| Arc::new(Semaphore::new(most))),
+            slots,
             secrets: secrets(config),
         })
+    }
+
+    /// Its name in the config.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.config.name
     }
 
     /// This thread's clients.
     ///
     /// # Errors
-    /// They could be built at the start and cannot any more: a file is gone.
+    /// They could be built at the start and cannot any more.
     pub(super) fn clients(&self) -> Result<Clients, String> {
         CLIENTS.with_borrow_mut(|all| {
-            if let Some(clients) = all.get(&self.number) {
+            if let Some((_, clients)) = all.get(&self.number) {
                 return Ok(clients.clone());
             }
-            let clients = Clients::build(&self.config)?;
-            all.insert(self.number, clients.clone());
+            let clients = Clients::build(&self.config, self.roots.as_deref())?;
+            // Those of providers that reloads have replaced, once their last request is over.
+            all.retain(|_, (alive, _)| alive.strong_count() > 0);
+            all.insert(self.number, (Arc::downgrade(&self.alive), clients.clone()));
             Ok(clients)
         })
     }
@@ -130,7 +188,17 @@ impl Provider {
     }
 }
 
-fn build(config: &config::Provider, idle: usize) -> Result<reqwest::Client, String> {
+/// What the provider's `ca_file` holds, if it has one.
+fn roots(config: &config::Provider) -> Result<Option<Vec<u8>>, String> {
+    let read = |path| std::fs::read(path).map_err(|error| format!("ca_file: {error}"));
+    config.ca_file.as_ref().map(read).transpose()
+}
+
+fn build(
+    config: &config::Provider,
+    roots: Option<&[u8]>,
+    idle: usize,
+) -> Result<reqwest::Client, String> {
     let mut builder = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
@@ -144,9 +212,8 @@ fn build(config: &config::Provider, idle: usize) -> Result<reqwest::Client, Stri
         // Over HTTP/2 a few unread streams stall all others on the connection.
         builder = builder.http1_only();
     }
-    if let Some(path) = &config.ca_file {
-        let pem = std::fs::read(path).map_err(|error| format!("ca_file: {error}"))?;
-        let roots = reqwest::Certificate::from_pem_bundle(&pem)
+    if let Some(pem) = roots {
+        let roots = reqwest::Certificate::from_pem_bundle(pem)
             .map_err(|_unhelpful| "ca_file: no PEM certificate in it".to_owned())?;
         if roots.is_empty() {
             return Err("ca_file: no PEM certificate in it".to_owned());

@@ -5,7 +5,7 @@ use super::keys;
 use super::reject::{Rejection, respond};
 use crate::config::Client;
 use crate::dialect::openai_chat::ChatRequest;
-use crate::drive::{Drain, Driver, Incoming, Peer, Relay, reject_record};
+use crate::drive::{Drain, Driver, InForce, Incoming, Peer, Relay, reject_record};
 use crate::wall;
 use axum::body::Body;
 use axum::extract::{Extension, Request, State};
@@ -37,7 +37,9 @@ pub(super) async fn complete(
     let (head, body) = request.into_parts();
     // Before the key is known nothing is read and nothing is journaled: strangers
     // must not be able to fill either.
-    let client = match keys::client(&relay.clients, &head.headers) {
+    // Taken once: a reload in the middle of this request does not concern it.
+    let in_force = relay.in_force();
+    let client = match keys::client(&in_force.config.clients, &head.headers) {
         Ok(client) => client,
         Err(rejection) => {
             relay.metrics.turned_away(rejection.code);
@@ -48,7 +50,7 @@ pub(super) async fn complete(
     let running = relay.enter();
     let name: Option<Arc<str>> = client.map(|client| client.name.as_str().into());
     let mut known = Known::default();
-    let checked = check(&relay, client, &head.headers, body, &mut known).await;
+    let checked = check(&relay, &in_force, client, &head.headers, body, &mut known).await;
     let (ladder, request) = match checked {
         Ok(checked) => checked,
         Err(rejection) => {
@@ -58,10 +60,11 @@ pub(super) async fn complete(
             return rejection.into_response();
         }
     };
-    let Some(ladder) = relay.ladders.get(ladder).map(Arc::clone) else {
+    let Some(ladder) = in_force.ladders.get(ladder).map(Arc::clone) else {
         return unknown_model().with_id(id).into_response();
     };
-    let incoming = Incoming { id, at, accepted, client: name, ladder, request, peer, running };
+    let incoming =
+        Incoming { id, at, accepted, client: name, in_force, ladder, request, peer, running };
     let mut guarded = Guarded::new(Driver::start(&relay, incoming));
     match guarded.first().await {
         Ok(First::Whole(reply)) => respond(reply),
@@ -73,11 +76,13 @@ pub(super) async fn complete(
 /// Everything that can be wrong with a request, before any provider hears of it.
 async fn check(
     relay: &Relay,
+    in_force: &InForce,
     client: Option<&Client>,
     headers: &HeaderMap,
     body: Body,
     known: &mut Known,
 ) -> Result<(usize, ChatRequest), Rejection> {
+    let server = &in_force.config.server;
     if relay.drain() != Drain::Serving {
         return Err(Rejection::new(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -87,7 +92,7 @@ async fn check(
         .retry_after(Duration::from_secs(1)));
     }
     // This one is counted already.
-    if relay.running() > relay.server.max_requests {
+    if relay.running() > server.max_requests {
         return Err(Rejection::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "too_many_requests_running",
@@ -102,11 +107,11 @@ async fn check(
             "Send the request as JSON, with 'Content-Type: application/json'.",
         ));
     }
-    let body = read(body, relay.server.max_body).await?;
+    let body = read(body, server.max_body).await?;
     let request = ChatRequest::parse(&body).map_err(Rejection::of)?;
     known.model = Some(request.model().to_owned());
     known.stream = request.stream();
-    let ladder = relay
+    let ladder = in_force
         .ladder(request.model())
         .filter(|&ladder| keys::may_use(client, ladder))
         .ok_or_else(unknown_model)?;

@@ -41,8 +41,7 @@ async fn serving(journal: Journal) -> (Mock, Arc<Relay>, String) {
     let relay = Arc::new(Relay::new(config, journal).unwrap());
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let base = format!("http://{}", listener.addr);
-    let limits =
-        Limits { connections: 100, write_timeout: Duration::from_secs(5), until: Drain::Draining };
+    let limits = Limits { connections: 100, until: Drain::Draining };
     let router = super::router(&relay);
     tokio::spawn(listener.serve(router, Arc::clone(&relay), limits));
     (mock, relay, base)

@@ -121,6 +121,7 @@ fn completed_it_means_exactly_this() {
         side_effects_none: false,
         hedge: Hedge::default(),
         max_in_flight: 2,
+        retry_budget: RetryBudget::default(),
         max_hedges: 1,
         race: 0,
         shed: false,

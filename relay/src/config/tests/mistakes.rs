@@ -339,6 +339,25 @@ fn of_ladders() {
         (ALIASES, "side_effects = ¶\"non\"", "ladders.chat.side_effects", "did you mean 'none'?"),
         (ALIASES, "hedge = { delay = ¶\"atuo\" }", "ladders.chat.hedge.delay", "no duration"),
         (ALIASES, "hedge = { ¶dealy = \"1s\" }", "ladders.chat.hedge.dealy", "mean 'delay'?"),
+        (
+            ALIASES,
+            "retry_budget = { budget = ¶20 }",
+            "ladders.chat.retry_budget.budget",
+            "from 0 to 1",
+        ),
+        (
+            ALIASES,
+            "retry_budget = { burst = ¶0 }",
+            "ladders.chat.retry_budget.burst",
+            "from 1 to 1000",
+        ),
+        (ALIASES, "retry_budget = ¶0.2", "ladders.chat.retry_budget", "table"),
+        (
+            ALIASES,
+            "retry_budget = { ¶share = 0.2 }",
+            "ladders.chat.retry_budget.share",
+            "is no key",
+        ),
         (ALIASES, "drill = ¶1.5", "ladders.chat.drill", "from 0 to 1"),
         (ALIASES, "shed = ¶\"prop\"", "ladders.chat.shed", "proportional, off"),
     ]);

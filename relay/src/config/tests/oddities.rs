@@ -50,7 +50,6 @@ fn each_is_one_warning() {
         (ALIASES, "hedge = ¶{ delay = \"1s\" }", "ladders.chat.hedge", "fixed delay"),
         (ALIASES, "hedge = ¶{ min = \"5s\" }", "ladders.chat.hedge", "longer than max"),
         (ALIASES, "¶capture = true", "ladders.chat.capture", "no effect"),
-        (ALIASES, "¶retry_budget = 0.2", "ladders.chat.retry_budget", "no effect"),
     ] {
         let (config, place) = depart(old, new);
         let loaded = read(&config).expect(new);

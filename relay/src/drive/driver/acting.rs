@@ -48,10 +48,11 @@ impl Driver {
                     if outcome == AttemptOutcome::Auth {
                         let (rung, status) = (&line.rung.name, line.log.status);
                         tracing::error!(%rung, status, "the provider refused our account");
+                        self.relay.tell_account_refused();
                     }
                     let facts = line.reader.facts();
                     let ending = AttemptEnding { outcome, cause, clock, verdict, stream_verdict };
-                    let end = line.log.end(now, ending, &line.rung, facts, self.prompt_tokens);
+                    let end = line.log.end(now, ending, &line.rung, facts, self.need.prompt_tokens);
                     let ttft = line.log.first_token.map(|at| at.since(line.log.dialled));
                     count::attempt(&self.relay.metrics, &self.ladder.name, &end, ttft);
                     count::attempt_live(&self.relay.live, self.ladder.index, line, now, &end);
@@ -103,7 +104,7 @@ impl Driver {
             form: if self.request.stream() { Form::Stream } else { Form::Whole },
             wants_usage: self.request.wants_usage(),
             choices: self.request.choices(),
-            max_event: self.relay.server.max_event,
+            max_event: self.in_force.config.server.max_event,
             max_answer: MAX_ANSWER,
         }
     }
@@ -116,7 +117,7 @@ impl Driver {
         kind: AttemptKind,
         Manner { plain, once, probe }: Manner,
     ) {
-        let Some(rung) = self.relay.rung(rung).map(Arc::clone) else { return };
+        let Some(rung) = self.in_force.rung(rung).map(Arc::clone) else { return };
         // Those before it can no longer win: what they held is of no use.
         self.lines.iter_mut().for_each(Line::let_go);
         let ask_usage = rung.ask_usage && !plain;
@@ -133,7 +134,7 @@ impl Driver {
         let of = Pair { ladder: self.ladder.index.0, rung: rung.index.0 };
         let seat = self.relay.live.dialled(of, count::at(now), id.0 == 1);
         let spec = self.answer_spec();
-        let max_event = self.relay.server.max_event;
+        let max_event = self.in_force.config.server.max_event;
         self.lines.push(Line {
             id,
             call: Some(rung.provider.call(body.into(), MAX_ANSWER, once)),

@@ -5,6 +5,7 @@ use crate::dialect::openai_chat::{self, BelayError, ClientError, TERMINATOR};
 use crate::dialect::stamp;
 use crate::drive::closing::Closing;
 use crate::drive::count;
+use crate::drive::operator::Gone;
 use crate::drive::reply::{self, Out, Reply, error_reply};
 use crate::drive::tell::{Words, words};
 use crate::journal::{AttemptEnd, Commit};
@@ -94,7 +95,7 @@ impl Driver {
 
     /// What is known only at the end, as a comment before it.
     fn push_stamp(&self, outcome: &str, out: &mut BytesMut) {
-        if self.relay.server.stamp {
+        if self.in_force.config.server.stamp {
             stamp::comment(&self.stamp(outcome).to_string(), out);
         }
     }
@@ -123,7 +124,7 @@ impl Driver {
 
     /// The same as headers, for answers that are not streams.
     fn stamp_headers(&self, outcome: &str, headers: &mut HeaderMap) {
-        if !self.relay.server.stamp {
+        if !self.in_force.config.server.stamp {
             return;
         }
         if let serde_json::Value::Object(stamp) = self.stamp(outcome) {
@@ -162,7 +163,7 @@ impl Driver {
             let line = self.lines.iter().find(|line| Some(line.id) == committed);
             self.log.events = line.map_or(0, |line| line.log.events);
         }
-        let record = self.log.end(outcome, cause, &self.relay, self.walk.passed_over());
+        let record = self.log.end(outcome, cause, &self.in_force, self.walk.passed_over());
         count::request(&self.relay.metrics, &self.ladder.name, &record, &self.log);
         if let Some(seat) = self.seat.take() {
             let walked = count::Walked {
@@ -171,9 +172,20 @@ impl Driver {
                 answered: self.committed,
                 passed: self.walk.passed_over(),
             };
-            count::request_live(&self.relay, &self.ladder, &record, &self.log, &walked);
+            count::request_live(
+                &self.relay.live,
+                (&self.in_force, &self.ladder),
+                &record,
+                &self.log,
+                &walked,
+            );
         }
         self.relay.feed.request(|| record.row());
+        let answer =
+            record.attempts.iter().find(|a| Some(a.start.n) == self.committed.map(|id| id.0));
+        let usage = answer.map(|attempt| attempt.usage).unwrap_or_default();
+        let gone = Gone { at: record.start.at, need: self.need, usage };
+        self.relay.past.keep(self.ladder.index, gone);
         self.relay.journal.end(record)
     }
 }

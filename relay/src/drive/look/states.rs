@@ -3,17 +3,19 @@
 
 use super::Seen;
 use crate::drive::count;
-use crate::drive::relay::{Ladder, Relay};
+use crate::drive::facts::Facts;
+use crate::drive::in_force::{InForce, Ladder};
+use crate::drive::relay::Relay;
 use crate::drive::story::{Told, cause};
 use crate::journal::Usual;
 use crate::live::{LadderSeen, RungSeen};
 use crate::policy::breaker::State;
-use crate::policy::budget::BURST;
 use crate::policy::{Board, Override, Remembered, RungIndex, Time, Why};
 use crate::wall;
 use shared::admin::board::{
     Bucket, BudgetState, HardDown, HealthState, HoldState, OverrideState, ProbeState,
 };
+use shared::admin::changes::{OrderNow, OverrideNow};
 use shared::admin::{Curve, FeedKind, LadderState, RungState};
 use std::time::Duration;
 
@@ -26,6 +28,14 @@ pub(crate) struct Looked {
     pub(super) last: Option<(Time, Seen)>,
     pub(super) usual: Usual,
     pub(super) usual_at: Option<Time>,
+}
+
+impl Looked {
+    /// The rungs and ladders are others now; what is usual stays, it goes by names.
+    pub(super) fn forget(&mut self) {
+        self.steps.clear();
+        self.last = None;
+    }
 }
 
 /// What the board says of a rung.
@@ -49,26 +59,30 @@ pub(super) struct All {
 }
 
 pub(super) fn all(relay: &Relay, now: Time, looked: &Looked) -> All {
-    let (stands, budgets) = relay.with_board(now, |board| {
-        let rungs = (0..relay.rungs.len()).map(|index| stand(board, RungIndex(index), now));
-        let ladders = relay.ladders.iter().map(|ladder| budget(board, ladder));
+    let in_force = relay.in_force();
+    let facts = Facts::of(&in_force);
+    let (stands, budgets, hands, orders) = relay.with_hands(now, &in_force, |board| {
+        let rungs = in_force.rungs.iter().map(|rung| stand(board, rung.index, now));
+        let ladders = in_force.ladders.iter().map(|ladder| budget(board, ladder));
         (rungs.collect::<Vec<_>>(), ladders.collect::<Vec<_>>())
     });
     let at = count::at(now);
     let mut running = Vec::with_capacity(stands.len() + budgets.len());
     let told = relay.story().all();
-    let rungs = relay.facts.rungs.iter().zip(stands).zip(&told).enumerate();
-    let rungs = rungs.map(|(index, ((facts, stand), told))| {
-        let seen = relay.live.rung_seen(index, at);
+    let untold = Told::default();
+    let rungs = facts.rungs.into_iter().zip(stands).zip(hands);
+    let rungs = rungs.map(|(((index, facts), stand), hand)| {
+        let seen = relay.live.rung_seen(index.0, at);
         running.push(seen.step);
-        rung(facts, &stand, seen, told, (now, &looked.usual))
+        let told = told.get(index.0).unwrap_or(&untold);
+        rung(facts, (&stand, hand), seen, told, (now, &looked.usual))
     });
     let rungs: Vec<_> = rungs.collect();
-    let ladders = relay.facts.ladders.iter().zip(budgets).enumerate();
-    let ladders = ladders.map(|(index, (facts, budget))| {
-        let seen = relay.live.ladder_seen(index, at);
+    let ladders = facts.ladders.into_iter().zip(budgets).zip(orders);
+    let ladders = ladders.map(|(((index, facts), budget), order)| {
+        let seen = relay.live.ladder_seen(index.0, at);
         running.push(seen.step);
-        ladder(facts, budget, seen, relay, &looked.usual)
+        ladder((facts, order), budget, seen, &in_force, &looked.usual)
     });
     let ladders = ladders.collect();
     All { rungs, ladders, running }
@@ -134,22 +148,21 @@ fn millis(span: Duration) -> u64 {
 }
 
 fn rung(
-    facts: &RungState,
-    stand: &Stand,
+    mut state: RungState,
+    (stand, hand): (&Stand, OverrideNow),
     seen: RungSeen,
     told: &Told,
     (now, usual): (Time, &Usual),
 ) -> RungState {
-    let mut state = facts.clone();
     state.health = health(stand, told, &seen, now);
     state.forced = stand.forced.map(|(mode, until)| OverrideState {
         mode: mode.as_str().to_owned(),
-        reason: None,
-        by: None,
-        at: None,
+        reason: hand.reason,
+        by: hand.by,
+        at: hand.at,
         until_at: until.map(|until| wall::unix_of(now, until)),
-        version: 0,
-        action: None,
+        version: hand.version,
+        action: hand.action,
         fleet_shared: false,
         draining: if mode == Override::ForcedOpen { seen.now.streaming } else { 0 },
     });
@@ -158,8 +171,8 @@ fn rung(
     state.now.ref_p95_ms = stand.reference.map(millis);
     state.past.last_ok_at = seen.last_ok_at;
     state.past.last_fault = seen.last_fault;
-    state.past.usual = usual.rungs.get(&facts.name).cloned();
-    state.past.peak_rps_24h = usual.peaks.get(&facts.name).copied();
+    state.past.usual = usual.rungs.get(&state.name).cloned();
+    state.past.peak_rps_24h = usual.peaks.get(&state.name).copied();
     state.past.spark = Some(seen.spark);
     state
 }
@@ -218,7 +231,7 @@ fn budget(board: &Board, ladder: &Ladder) -> BudgetState {
     let bucket = |level, cap| Bucket { level, cap, refused_1m: 0 };
     BudgetState {
         hedge: bucket(hedge, spec.hedge.burst),
-        retry: bucket(retry, BURST),
+        retry: bucket(retry, spec.retry.burst),
         hedge_share: None,
         hedge_win_share: None,
         hedge_delay_ms: delay.map(millis),
@@ -226,19 +239,25 @@ fn budget(board: &Board, ladder: &Ladder) -> BudgetState {
 }
 
 fn ladder(
-    facts: &LadderState,
+    (mut state, hand): (LadderState, OrderNow),
     mut budget: BudgetState,
     seen: LadderSeen,
-    relay: &Relay,
+    in_force: &InForce,
     usual: &Usual,
 ) -> LadderState {
-    let mut state = facts.clone();
+    state.order = hand.order;
+    state.source = hand.source.as_str().to_owned();
+    state.version = hand.version;
+    state.by = hand.by;
+    state.reason = hand.reason;
+    state.at = hand.at;
+    state.until_at = hand.until_at;
     budget.hedge.refused_1m = seen.refused.0;
     budget.retry.refused_1m = seen.refused.1;
     budget.hedge_share = seen.hedge_share;
     budget.hedge_win_share = seen.hedge_win_share;
     for (rung, step) in seen.steps {
-        let name = relay.rungs.get(rung).map(|rung| &*rung.name);
+        let name = in_force.rung(RungIndex(rung)).map(|rung| &*rung.name);
         let Some(told) = state.steps.iter_mut().find(|told| Some(&*told.rung) == name) else {
             continue;
         };
@@ -246,9 +265,9 @@ fn ladder(
         told.first_share = step.first_share;
         told.cost_nps = step.cost_nps;
         told.passed = step.passed;
-        told.usual_share = usual.shares.get(&(facts.name.clone(), told.rung.clone())).copied();
+        told.usual_share = usual.shares.get(&(state.name.clone(), told.rung.clone())).copied();
     }
-    state.usual = usual.ladders.get(&facts.name).cloned();
+    state.usual = usual.ladders.get(&state.name).cloned();
     state.users = seen.users;
     state.spark = Some(seen.spark);
     state.budget = budget;

@@ -25,9 +25,24 @@ const CONFIG: &str = "[providers.p]\ndialect = \"openai-chat\"\n\
     headers = { x-org = \"one\" }\n\
     [rungs.a]\nprovider = \"p\"\nmodel = \"m\"\nregion = \"eu\"\n[ladders.chat]\nrungs = [\"a\"]\n";
 
-fn identity(config: &str) -> Identity {
+fn identities(config: &str) -> Vec<(RungIndex, Identity)> {
     let config = parse(config, &Keys).unwrap().config;
-    Memory::of(&config).rungs.remove(0)
+    let identity = |(index, rung): (usize, &Rung)| {
+        let provider = &config.providers[rung.provider];
+        let print = fingerprint(provider, rung);
+        (RungIndex(index), Identity::new(rung.name.as_str().into(), print, &account(provider)))
+    };
+    config.rungs.iter().enumerate().map(identity).collect()
+}
+
+fn identity(config: &str) -> Identity {
+    identities(config).remove(0).1
+}
+
+fn memory_of(config: &str) -> Memory {
+    let memory = Memory::default();
+    memory.reshape(identities(config));
+    memory
 }
 
 #[test]
@@ -55,7 +70,7 @@ fn a_rung_is_known_by_what_answers_and_an_account_by_its_key() {
 }
 
 fn memory() -> (Memory, Board) {
-    let memory = Memory::of(&parse(CONFIG, &Keys).unwrap().config);
+    let memory = memory_of(CONFIG);
     let board = Board::new(vec![RungSpec::default()], Vec::new(), fastrand::Rng::with_seed(1));
     memory.is_as_written(&board);
     (memory, board)
@@ -69,7 +84,7 @@ fn teach(board: &mut Board, now: Time, millis: u64) {
 }
 
 fn written_at(memory: &Memory) -> Option<Time> {
-    memory.written.lock().unwrap()[0].as_ref().and_then(|written| written.at)
+    memory.slots()[0].written.as_ref().and_then(|written| written.at)
 }
 
 #[test]

@@ -1,21 +1,37 @@
-//! Where a page ended: the time and the id of its last row.
+//! Where a page ended: the sort, its value in the last row, and that row's id.
 //!
 //! A place among the rows, not a count of them: rows that come or go meanwhile
 //! neither repeat nor hide others.
 
-use super::ReadError;
-use shared::{RequestId, UnixMillis};
+use super::{ReadError, Sort};
+use shared::RequestId;
 
-/// For the client to hand back.
-pub(super) fn write(at: UnixMillis, id: RequestId) -> String {
-    format!("{}-{id}", at.0)
+/// Rows with a value come before those without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// `None`: among those without.
+    pub(super) value: Option<i64>,
+    /// The last row.
+    pub(super) id: RequestId,
 }
 
-/// What a client handed back.
-pub(super) fn read(cursor: &str) -> Result<(UnixMillis, RequestId), ReadError> {
-    // From the right: a time before 1970 has a sign of its own.
-    let parts = cursor.rsplit_once('-');
-    let place = parts.and_then(|(at, id)| Some((at.parse().ok()?, id.parse().ok()?)));
-    let (at, id) = place.ok_or_else(|| ReadError::Cursor(cursor.chars().take(64).collect()))?;
-    Ok((UnixMillis(at), id))
+/// For the client to hand back.
+pub(super) fn write(sort: Sort, place: Place) -> String {
+    let value = place.value.map_or_else(|| "none".to_owned(), |value| value.to_string());
+    format!("{}:{value}:{}", sort.as_str().trim_start_matches('-'), place.id)
+}
+
+/// What a client handed back, with the same sort as before.
+pub(super) fn read(sort: Sort, cursor: &str) -> Result<Place, ReadError> {
+    let place = || {
+        let mut parts = cursor.splitn(3, ':');
+        let (word, value, id) = (parts.next()?, parts.next()?, parts.next()?);
+        let value = match value {
+            "none" => None,
+            number => Some(number.parse().ok()?),
+        };
+        let same = word == sort.as_str().trim_start_matches('-');
+        same.then_some(Place { value, id: id.parse().ok()? })
+    };
+    place().ok_or_else(|| ReadError::Cursor(cursor.chars().take(64).collect()))
 }

@@ -1,6 +1,7 @@
 //! The SQL of reading.
 
-use super::{ReadError, RequestFilter, cursor};
+use super::cursor::Place;
+use super::{RequestFilter, Sort};
 use rusqlite::types::Value;
 
 /// What [`super::rows::request`] reads, in its order. A request that runs, or
@@ -14,7 +15,7 @@ macro_rules! request {
              coalesce(r.hedged, EXISTS (SELECT 1 FROM attempts a
                                         WHERE a.request = r.id AND a.kind = 'hedge')),
              r.ttft_ms, r.latency_ms, r.input_tokens, r.output_tokens, r.cost_nano, r.bytes,
-             r.events, r.passed_over
+             r.events, r.passed_over, r.attempts_made
              FROM requests r ",
             $rest
         )
@@ -29,6 +30,15 @@ pub(super) const ATTEMPTS: &str = "SELECT n, rung, kind, probe, outcome, cause, 
     verdict, stream_verdict, at, headers_ms, ttft_ms, latency_ms, events, bytes, input_tokens,
     output_tokens, cached_tokens, reasoning_tokens, estimated, cost_nano, no_cost
     FROM attempts WHERE request = ?1 ORDER BY n";
+
+/// Everything that was not a plain first attempt, answered in time.
+const TROUBLE: &str = " AND (r.outcome IS NOT 'ok' OR r.attempts_made > 1
+    OR EXISTS (SELECT 1 FROM attempts a WHERE a.request = r.id
+               AND (a.verdict <> 'good' OR a.stream_verdict = 'bad')))";
+
+/// Whether a rung has fewer attempts than this many.
+pub(super) const RARE: &str =
+    "SELECT count(*) < 20000 FROM (SELECT 1 FROM attempts WHERE rung = ? LIMIT 20000)";
 
 /// A list's SQL and the values in it.
 #[derive(Debug)]
@@ -48,11 +58,46 @@ impl Query {
     }
 }
 
-/// Newest first: by time, and by id within a millisecond. The index on the time
-/// gives that order, so a page stops reading as soon as it is full, and a window
-/// of time is the most that is ever read of it.
-pub(in crate::journal) fn list(filter: &RequestFilter) -> Result<Query, ReadError> {
-    let mut query = Query { sql: request!("WHERE TRUE").to_owned(), values: Vec::new() };
+/// A part of a list: the rows that have a value to be sorted by, or those that have none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::journal) enum Part {
+    /// Greatest first, after this place if one is given.
+    Valued(Option<(i64, shared::RequestId)>),
+    /// Newest first, after this one if one is given.
+    Without(Option<shared::RequestId>),
+}
+
+impl Part {
+    /// Where a page goes on.
+    pub(super) const fn after(place: Option<Place>) -> Self {
+        match place {
+            None => Self::Valued(None),
+            Some(Place { value: Some(value), id }) => Self::Valued(Some((value, id))),
+            Some(Place { value: None, id }) => Self::Without(Some(id)),
+        }
+    }
+}
+
+/// Greatest first, and by id within a value. Each sort has its index in that order, so a
+/// page stops reading as soon as it is full; where a window of time is given, that is the
+/// most that is ever read.
+///
+/// `is_rare`: few attempts were made on the rung that `tried` names; see [`RARE`].
+pub(in crate::journal) fn list(
+    filter: &RequestFilter,
+    part: Part,
+    limit: usize,
+    is_rare: bool,
+) -> Query {
+    let is_valued = matches!(part, Part::Valued(_));
+    let column = filter.sort.column();
+    let is_window = filter.since.is_some() && filter.sort != Sort::At;
+    // Few rows of many: better sorted than looked for along the sort's own index. Without
+    // a window the sort's index, or a filter by name would have the rest sorted.
+    let index = if is_window { Some("requests_at") } else { filter.sort.index() };
+    let index = index.filter(|_| filter.id.is_none() && is_valued);
+    let by = index.map_or_else(String::new, |index| format!("INDEXED BY {index} "));
+    let mut query = Query { sql: format!("{}{by}WHERE TRUE", request!("")), values: Vec::new() };
     query.narrow("r.id = ?", filter.id.map(shared::RequestId::number));
     query.narrow("r.at >= ?", filter.since.map(|at| at.0));
     query.narrow("r.at < ?", filter.until.map(|at| at.0));
@@ -62,21 +107,35 @@ pub(in crate::journal) fn list(filter: &RequestFilter) -> Result<Query, ReadErro
     query.narrow("r.outcome = ?", filter.outcome.map(|outcome| outcome.as_str().to_owned()));
     let ttft = filter.min_ttft_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
     query.narrow("r.ttft_ms >= ?", ttft);
-    query.narrow(
-        "EXISTS (SELECT 1 FROM attempts a WHERE a.request = r.id AND a.rung = ?)",
-        filter.tried.clone(),
-    );
+    // A rung that most requests tried is soon met; one that few did is looked for by name.
+    let tried = if is_rare {
+        "r.id IN (SELECT a.request FROM attempts a WHERE a.rung = ?)"
+    } else {
+        "EXISTS (SELECT 1 FROM attempts a WHERE a.request = r.id AND a.rung = ?)"
+    };
+    query.narrow(tried, filter.tried.clone());
     query.narrow(
         "EXISTS (SELECT 1 FROM attempts a WHERE a.request = r.id AND a.kind = ?)",
         filter.kind.map(|kind| kind.as_str().to_owned()),
     );
-    if let Some(cursor) = &filter.cursor {
-        let (at, id) = cursor::read(cursor)?;
-        query.sql.push_str(" AND (r.at, r.id) < (?, ?)");
-        query.values.extend([Value::from(at.0), Value::from(id.number())]);
+    if filter.trouble {
+        query.sql.push_str(TROUBLE);
     }
-    let limit = filter.limit.clamp(1, RequestFilter::MAX_LIMIT);
-    query.sql.push_str(" ORDER BY r.at DESC, r.id DESC LIMIT ?");
-    query.values.push(Value::from(i64::from(limit) + 1));
-    Ok(query)
+    match part {
+        Part::Valued(after) => {
+            query.sql.push_str(&format!(" AND {column} IS NOT NULL"));
+            if let Some((value, id)) = after {
+                query.sql.push_str(&format!(" AND ({column}, r.id) < (?, ?)"));
+                query.values.extend([Value::from(value), Value::from(id.number())]);
+            }
+            query.sql.push_str(&format!(" ORDER BY {column} DESC, r.id DESC LIMIT ?"));
+        }
+        Part::Without(after) => {
+            query.sql.push_str(&format!(" AND {column} IS NULL"));
+            query.narrow("r.id < ?", after.map(shared::RequestId::number));
+            query.sql.push_str(" ORDER BY r.id DESC LIMIT ?");
+        }
+    }
+    query.values.push(Value::from(i64::try_from(limit).unwrap_or(i64::MAX)));
+    query
 }

@@ -1,5 +1,6 @@
 //! From rows to the admin API's types.
 
+use super::Sort;
 use rusqlite::types::Type;
 use rusqlite::{Error, Result, Row};
 use shared::admin::{AttemptRow, PassedOverRow, RequestRow};
@@ -29,6 +30,17 @@ pub(super) fn request(row: &Row<'_>) -> Result<RequestRow> {
         bytes: count(row, 17)?.unwrap_or(0),
         events: count(row, 18)?.unwrap_or(0),
     })
+}
+
+/// What the same row is sorted by.
+pub(super) fn sorted_by(row: &Row<'_>, sort: Sort) -> Result<Option<i64>> {
+    match sort {
+        Sort::At => row.get(1),
+        Sort::Attempts => row.get(20),
+        Sort::Ttft => row.get(12),
+        Sort::Total => row.get(13),
+        Sort::Cost => row.get(16),
+    }
 }
 
 /// The same row's rungs that were not called.

@@ -65,7 +65,7 @@ fn a_rung_is_read_as_it_was_written_last() {
     }
     assert!(journal.close(DEADLINE));
     let journal = bed.ready();
-    assert_eq!(kept(&journal), Kept { health: vec![opus, sol], overrides: vec![] });
+    assert_eq!(kept(&journal), Kept { health: vec![opus, sol], ..Kept::default() });
 }
 
 #[test]
@@ -92,15 +92,23 @@ fn overrides_in_force_are_read_and_those_that_ended_are_not() {
         author: Some("ben".to_owned()),
         reason: Some("hangs, ticket 4711".to_owned()),
         until: Some(UnixMillis(until)),
+        version: 1,
+        cut: false,
+        action: None,
     };
     let opus = OverrideRecord { rung: "opus".to_owned(), until: None, ..sol.clone() };
     assert_eq!(kept(&journal).overrides, [sol, opus.clone()]);
-    let end = |at| OverrideEnd { rung: "sol".into(), at, why: "expired" };
+    let end = |version| OverrideEnd {
+        rung: "sol".into(),
+        at: UnixMillis(until),
+        version,
+        why: "expired",
+    };
     // One that was set after the end which somebody speaks of goes on.
-    journal.end_override(end(UnixMillis(begun.0 - 1)));
+    journal.end_override(end(1));
     assert!(outcome(journal.end(super::end(1))));
     assert_eq!(kept(&journal).overrides.len(), 2);
-    journal.end_override(end(UnixMillis(until)));
+    journal.end_override(end(2));
     assert!(outcome(journal.end(super::end(2))));
     assert_eq!(kept(&journal).overrides, [opus]);
     let ended = format!("SELECT ended = {until} AND ended_why = 'expired' FROM overrides");
@@ -152,7 +160,7 @@ fn rungs_nobody_has_heard_of_for_long_are_let_go_and_young_ones_stay() {
         assert!(journal.keep(aged(rung, days)));
         set_override(&bed, rung, UnixMillis(now().0 - 9 * DAY), None);
         let at = UnixMillis(now().0 - days * DAY);
-        journal.end_override(OverrideEnd { rung: rung.into(), at, why: "expired" });
+        journal.end_override(OverrideEnd { rung: rung.into(), at, version: 2, why: "expired" });
     }
     // In force for ever, however old.
     set_override(&bed, "endless", UnixMillis(1), None);

@@ -1,7 +1,8 @@
 //! Filters, pages, and that list and detail tell the same story.
 
 use super::*;
-use crate::journal::{ReadError, Reader, RequestFilter};
+use crate::journal::reader::query::{Part, list};
+use crate::journal::{ReadError, Reader, RequestFilter, Sort};
 use proptest::prelude::*;
 use shared::admin::RequestRow;
 use std::collections::BTreeMap;
@@ -103,12 +104,81 @@ fn pages_neither_skip_nor_repeat() {
     assert_eq!((rest.len(), rest.iter().any(|row| row.id == id(101))), (60, false));
 }
 
+/// Every sort, page by page: greatest first, what has no value last, and nothing twice.
+#[test]
+fn sorts_give_every_row_once_and_those_without_a_value_last() {
+    let bed = Bed::new();
+    let journal = bed.keeping_all();
+    let mut commits = Vec::new();
+    for number in 1..=60 {
+        let mut end = end(number);
+        end.ttft_ms = (number % 3 != 0).then_some(number * 7 % 11);
+        end.latency_ms = (number % 4 != 0).then_some(number * 5 % 13);
+        end.attempts[0].cost = if number % 5 == 0 {
+            Err("no price")
+        } else {
+            Ok(NanoUsd(i64::try_from(number * 3 % 17).unwrap()))
+        };
+        if number % 2 == 0 {
+            end.attempts.push(attempt(number, 2, "opus", AttemptKind::Failover));
+        }
+        commits.push(journal.end(end));
+    }
+    assert!(commits.into_iter().all(outcome));
+    let reader = journal.reader();
+    let by = |sort: Sort, row: &RequestRow| match sort {
+        Sort::At => Some(row.at.0 as f64),
+        Sort::Cost => row.cost_usd,
+        Sort::Ttft => row.ttft_ms.map(|ms| ms as f64),
+        Sort::Total => row.latency_ms.map(|ms| ms as f64),
+        Sort::Attempts => Some(f64::from(row.attempts_made)),
+    };
+    for sort in [Sort::At, Sort::Cost, Sort::Ttft, Sort::Total, Sort::Attempts] {
+        for since in [None, Some(UnixMillis(0))] {
+            for limit in [1, 7, 40, 60, 500] {
+                let filter = RequestFilter { sort, since, limit, ..RequestFilter::default() };
+                let rows = pages(&reader, &filter);
+                let keys: Vec<_> = rows.iter().map(|row| (by(sort, row), row.id)).collect();
+                assert_eq!(keys.len(), 60, "{filter:?}");
+                assert!(keys.is_sorted_by(|a, b| a > b), "{filter:?}: {keys:?}");
+            }
+        }
+    }
+    let other = RequestFilter { limit: 1, sort: Sort::Ttft, ..RequestFilter::default() };
+    let cursor = reader.requests(&other).unwrap().next;
+    let mixed = RequestFilter { cursor, ..RequestFilter::default() };
+    assert!(matches!(reader.requests(&mixed).unwrap_err(), ReadError::Cursor(_)));
+}
+
+#[test]
+fn trouble_is_what_was_no_plain_first_attempt_answered_in_time() {
+    let bed = Bed::new();
+    let journal = bed.keeping_all();
+    let mut ends: Vec<RequestEnd> = (1..=5).map(end).collect();
+    ends[1].outcome = RequestOutcome::Failed;
+    ends[2].attempts.push(attempt(3, 2, "opus", AttemptKind::Hedge));
+    ends[3].attempts[0].verdict = Some(TokenVerdict::Slow);
+    ends[4].attempts[0].stream_verdict = Some(StreamVerdict::Bad);
+    for end in ends {
+        assert!(outcome(journal.end(end)));
+    }
+    let filter = RequestFilter { trouble: true, ..RequestFilter::default() };
+    assert_eq!(numbers(&journal.reader(), &filter), vec![5, 4, 3, 2]);
+}
+
 #[test]
 fn a_wrong_cursor_says_so() {
     let bed = Bed::new();
     let journal = bed.ready();
-    for cursor in ["", "1", "1-", "-req_0000000000000", "x-req_0000000000000", "1-req_000", "\u{0}"]
-    {
+    for cursor in [
+        "",
+        "1",
+        "at:1:",
+        "at:x:req_0000000000000",
+        "ttft:1:req_0000000000000",
+        "at:1:req_000",
+        "\u{0}",
+    ] {
         let filter = RequestFilter { cursor: Some(cursor.to_owned()), ..RequestFilter::default() };
         let error = journal.reader().requests(&filter).unwrap_err();
         assert!(matches!(error, ReadError::Cursor(_)), "{cursor}: {error}");
@@ -117,7 +187,7 @@ fn a_wrong_cursor_says_so() {
 
 /// The order by time comes from the index; without it a page would sort all rows.
 #[test]
-fn no_list_sorts_and_recovery_reads_no_table() {
+fn no_list_reads_more_than_its_page_and_recovery_no_table() {
     let bed = Bed::new();
     let _journal = bed.ready();
     let conn = bed.other();
@@ -128,23 +198,41 @@ fn no_list_sorts_and_recovery_reads_no_table() {
         let rows = statement.query_map(values, |row| row.get::<_, String>(3)).unwrap();
         rows.collect::<Result<Vec<_>, _>>().unwrap().join("\n")
     };
-    let filter = RequestFilter::default();
-    let windowed = RequestFilter {
-        since: Some(UnixMillis(1)),
-        until: Some(UnixMillis(2)),
-        ladder: Some("chat".to_owned()),
-        tried: Some("sol".to_owned()),
-        cursor: Some("1-req_0000000000001".to_owned()),
-        ..filter.clone()
-    };
-    for filter in [filter, windowed] {
-        let plan = plan(&crate::journal::reader::query::list(&filter).unwrap().sql);
-        assert!(plan.contains("USING INDEX requests_at"), "{plan}");
-        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    let all = RequestFilter::default;
+    let text = |text: &str| Some(text.to_owned());
+    let since = Some(UnixMillis(1));
+    let by = |sort: Sort| RequestFilter { sort, ..all() };
+    for (filter, index) in [
+        (all(), "requests_at"),
+        (RequestFilter { since, until: Some(UnixMillis(2)), ..all() }, "requests_at"),
+        (RequestFilter { ladder: text("chat"), ..all() }, "requests_ladder"),
+        (RequestFilter { answered_by: text("sol"), ..all() }, "requests_answered_by"),
+        (RequestFilter { outcome: Some(RequestOutcome::Failed), ..all() }, "requests_outcome"),
+        (RequestFilter { trouble: true, ..all() }, "requests_at"),
+        (RequestFilter { tried: text("sol"), ..all() }, "requests_at"),
+        (by(Sort::Cost), "requests_cost"),
+        (by(Sort::Ttft), "requests_ttft"),
+        (by(Sort::Total), "requests_total"),
+        (by(Sort::Attempts), "requests_attempts"),
+        (RequestFilter { ladder: text("chat"), ..by(Sort::Cost) }, "requests_cost"),
+    ] {
+        for part in [Part::Valued(None), Part::Valued(Some((1, id(1))))] {
+            let plan = plan(&list(&filter, part, 50, false).sql);
+            assert!(plan.split_whitespace().any(|word| word == index), "{filter:?}: {plan}");
+            assert!(!plan.contains("TEMP B-TREE"), "{filter:?}: {plan}");
+        }
     }
+    let rare = RequestFilter { tried: text("sol"), ..all() };
+    let plan_of_rare = plan(&list(&rare, Part::Valued(None), 50, true).sql);
+    assert!(plan_of_rare.contains("attempts_rung"), "{plan_of_rare}");
+    let window = RequestFilter { since, ..by(Sort::Cost) };
+    let plan_of_window = plan(&list(&window, Part::Valued(None), 50, false).sql);
+    assert!(plan_of_window.contains("USING INDEX requests_at"), "{plan_of_window}");
     for sql in [crate::journal::recover::REQUESTS, crate::journal::recover::ATTEMPTS] {
         let plan = plan(sql);
-        assert!(plan.contains("_unfinished"), "{plan}");
+        let is_short =
+            plan.contains("_unfinished") || plan.contains("requests_outcome (outcome=?)");
+        assert!(is_short, "{plan}");
     }
 }
 

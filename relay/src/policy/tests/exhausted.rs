@@ -92,7 +92,7 @@ fn a_stall_of_a_whole_answer_is_a_timeout() {
     let mut stage = Stage::set(ladder(1), rungs(1), Need::default());
     stage.give(Input::Start);
     stage.token(A);
-    assert_eq!(failure(&stage.wake()).status, 504);
+    assert_eq!(failure(&stage.stall()).status, 504);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Hedges, races, soft clocks and the budgets that bound them.
 
+use super::house::*;
 use super::scenario::*;
-use crate::policy::{Action, HedgeDelay, HedgeSpec, Input, LadderSpec, Need, RungSpec};
-use shared::{AttemptKind as K, AttemptOutcome as O, Cause};
+use crate::policy::{Action, HedgeDelay, HedgeSpec, Input, LadderSpec, Need, RetrySpec, RungSpec};
+use shared::{AttemptKind as K, AttemptOutcome as O, Cause, TokenVerdict};
 use std::time::Duration;
 
 fn hedging(count: usize) -> LadderSpec {
@@ -31,6 +32,30 @@ fn a_silent_first_attempt_gets_a_rival_and_the_first_token_wins() {
         stream_verdict: None,
     };
     assert_eq!(won, [lost, Action::Commit(B)]);
+}
+
+#[test]
+fn a_race_lost_at_the_mark_was_slow_though_nobody_was_woken() {
+    for (millis, verdict) in [(1_249, None), (1_250, Some(TokenVerdict::Slow))] {
+        let delay = HedgeDelay::Fixed(Duration::from_millis(500));
+        let spec = LadderSpec { hedge: HedgeSpec { delay, ..HedgeSpec::default() }, ..hedging(2) };
+        let mut house = House::of(spec, rungs(2));
+        house.knows(FIRST, (1_000, 800), 1.0);
+        let (mut walk, _) = house.walk();
+        house.after(Duration::from_millis(500));
+        house.give(&mut walk, Input::Wake);
+        house.after(Duration::from_millis(millis - 500));
+        let won = house.give(&mut walk, Input::Token { attempt: B, refusal: false });
+        let lost = Action::AttemptEnded {
+            attempt: A,
+            outcome: O::Cancelled,
+            cause: Some(Cause::LostRace),
+            clock: None,
+            verdict,
+            stream_verdict: None,
+        };
+        assert_eq!(won, [lost, Action::Commit(B)], "lost after {millis} ms");
+    }
 }
 
 #[test]
@@ -125,6 +150,23 @@ fn a_race_starts_at_once_and_replaces_who_fails() {
 }
 
 #[test]
+fn whichever_runner_fails_is_replaced_and_what_is_final_is_not() {
+    let racing = || {
+        let spec = LadderSpec { race: 2, ..hedging(4) };
+        let mut stage = Stage::set(spec, rungs(4), streaming());
+        stage.give(Input::Start);
+        stage
+    };
+    let mut stage = racing();
+    assert_eq!(dials(&stage.status(A, 500)), [(3, 2, K::Hedge)]);
+    assert_eq!(dials(&stage.status(B, 503)), [(4, 3, K::Hedge)], "each of them");
+    assert!(is_committed(&stage.token(C)));
+    let mut stage = racing();
+    assert_eq!(dials(&stage.status(A, 400)), [], "no other rung would say otherwise");
+    assert!(is_committed(&stage.token(B)));
+}
+
+#[test]
 fn a_later_failover_needs_the_budget_or_a_rung_that_is_well() {
     // The board's first ladder has its retry budget spent.
     let spec = LadderSpec { max_attempts: Some(9), ..hedging(4) };
@@ -152,6 +194,42 @@ fn retries_take_from_the_budget() {
 }
 
 #[test]
+fn a_ladders_own_retry_budget_rules_it() {
+    // A burst, a share, and how many of forty requests may retry.
+    for (burst, share, most) in [(1.0, 0.0, 1), (5.0, 0.0, 5), (1.0, 0.5, 20), (20.0, 0.2, 27)] {
+        let retry = RetrySpec { share, burst };
+        let spec = LadderSpec { retries: Some(1), retry, ..hedging(1) };
+        let mut stage = hedged(spec.clone(), rungs(1));
+        let mut retried = 0;
+        for _ in 0..40 {
+            stage.status(A, 500);
+            retried += usize::from(!stage.walk.is_over());
+            let board = stage.board;
+            stage = Stage { board, ..Stage::set(spec.clone(), rungs(1), streaming()) };
+            stage.give(Input::Start);
+        }
+        assert_eq!(retried, most, "burst {burst}, share {share}");
+    }
+}
+
+#[test]
+fn coming_back_after_a_hold_is_paid_for_once() {
+    let at = crate::policy::LadderIndex(0);
+    let level = |stage: &Stage| stage.board.levels(at).unwrap().1;
+    let mut stage = hedged(LadderSpec { max_attempts: Some(9), ..hedging(1) }, rungs(1));
+    let before = level(&stage);
+    assert_eq!(dials(&stage.end(A, refused(429, 1))), []);
+    // Another request's refusal lengthens the hold: the same wait goes on.
+    stage.after(500).hold(0, 1_000);
+    assert_eq!(dials(&stage.wake()), []);
+    assert_eq!(dials(&stage.wake()), [(2, 0, K::Retry)]);
+    assert_eq!(level(&stage), before - 1.0);
+    while stage.board.budget(at).unwrap().take_retry() {}
+    stage.end(B, refused(429, 1));
+    assert!(stage.walk.is_over(), "with nothing to pay with it does not wait again");
+}
+
+#[test]
 fn a_drill_goes_past_rung_one() {
     let spec = LadderSpec { drill: 1.0, ..hedging(3) };
     let mut stage = Stage::set(spec, rungs(3), streaming());
@@ -159,4 +237,26 @@ fn a_drill_goes_past_rung_one() {
     let alone = LadderSpec { drill: 1.0, ..hedging(1) };
     let mut stage = Stage::set(alone, rungs(1), streaming());
     assert_eq!(dials(&stage.give(Input::Start)), [(1, 0, K::First)]);
+}
+
+#[test]
+fn a_drill_goes_to_a_rung_at_full_weight() {
+    // Which of the others are half-open, where the drill goes, and what follows it.
+    for (half_open, goes, kind, then) in [
+        (vec![], 1, K::Drill, 2),
+        (vec![1], 2, K::Drill, 1),
+        (vec![2], 1, K::Drill, 2),
+        (vec![1, 2], 0, K::First, 1),
+    ] {
+        let spec = LadderSpec { drill: 1.0, ..hedging(3) };
+        let mut stage = Stage::set(spec, rungs(3), streaming());
+        for &rung in &half_open {
+            let rung = crate::policy::RungIndex(rung);
+            stage.board.force(rung, stage.now, crate::policy::Override::ForcedOpen);
+            stage.board.force(rung, stage.now, crate::policy::Override::Auto);
+        }
+        assert_eq!(dials(&stage.give(Input::Start)), [(1, goes, kind)], "{half_open:?}");
+        let next = dials(&stage.status(A, 500));
+        assert_eq!(next, [(2, then, K::Failover)], "{half_open:?}: rung one is the last choice");
+    }
 }

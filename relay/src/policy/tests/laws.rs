@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-fn ending() -> impl Strategy<Value = Ending> {
+pub(super) fn ending() -> impl Strategy<Value = Ending> {
     let answer = any::<(bool, bool, bool)>().prop_map(|(content, refused, length)| Answer {
         content,
         refused,
@@ -48,7 +48,13 @@ fn ending() -> impl Strategy<Value = Ending> {
 fn input() -> impl Strategy<Value = Input> {
     // Four attempts at the most are made below; five gives foreign ones, too.
     let attempt = || (1_u32..=5).prop_map(AttemptId);
-    let causes = vec![Cause::ClientGone, Cause::ClientStalled, Cause::Drain, Cause::RelayFault];
+    let causes = vec![
+        Cause::ClientGone,
+        Cause::ClientStalled,
+        Cause::Drain,
+        Cause::Operator,
+        Cause::RelayFault,
+    ];
     prop_oneof![
         6 => (attempt(), any::<bool>()).prop_map(|(attempt, refusal)| Input::Token { attempt, refusal }),
         1 => attempt().prop_map(Input::Ping),
@@ -58,6 +64,7 @@ fn input() -> impl Strategy<Value = Input> {
         6 => (attempt(), ending()).prop_map(|(attempt, ending)| Input::Ended(attempt, ending)),
         1 => (0_u64..30_000).prop_map(|ms| Input::Unblocked(Duration::from_millis(ms))),
         1 => (0_usize..3).prop_map(|rung| Input::Forced(RungIndex(rung))),
+        1 => (0_usize..3).prop_map(|rung| Input::CutStream(RungIndex(rung))),
         1 => prop::sample::select(causes).prop_map(Input::Stop),
         6 => Just(Input::Wake),
     ]
@@ -105,14 +112,14 @@ prop_compose! {
 
 /// Everything that was done, checked as it comes.
 #[derive(Default)]
-struct Seen {
+pub(super) struct Seen {
     dialled: BTreeMap<u32, u32>,
     committed: Option<AttemptId>,
-    over: bool,
+    pub(super) over: bool,
 }
 
 impl Seen {
-    fn check(&mut self, actions: &[Action]) {
+    pub(super) fn check(&mut self, actions: &[Action]) {
         for action in actions {
             assert!(!self.over, "{action:?} after the end");
             match action {

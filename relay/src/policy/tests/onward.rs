@@ -79,7 +79,7 @@ fn a_whole_answer_goes_to_the_next_rung_until_its_proper_end() {
     assert_eq!(stage.token(A), [], "the token of a whole answer commits nothing");
     assert_eq!(dials(&stage.end(A, cut())), [(2, 1, K::Failover)]);
     stage.token(B);
-    let stalled = stage.wake();
+    let stalled = stage.stall();
     assert_eq!(outcomes(&stalled), [(2, O::Stall)]);
     assert_eq!(dials(&stalled), [(3, 2, K::Failover)]);
     stage.token(C);

@@ -48,6 +48,25 @@ fn the_rung_is_not_sent_the_field_again_and_the_repeat_is_no_retry() {
 }
 
 #[test]
+fn a_rung_that_is_held_meanwhile_is_not_called_again_at_once() {
+    let mut stage = Stage::on(2);
+    stage.hold(0, 60_000);
+    assert_eq!(dials(&stage.end(A, complaint(400))), [(2, 1, K::Failover)], "the next one");
+
+    let mut stage = retrying();
+    stage.hold(0, 1_000);
+    assert_eq!(dials(&stage.end(A, complaint(400))), []);
+    let actions = stage.wake();
+    assert_eq!(dials(&actions), [(2, 0, K::Retry)], "when its hold is over");
+    assert!(matches!(actions.first(), Some(Action::Dial { plain: true, .. })), "{actions:?}");
+
+    let mut stage = retrying();
+    stage.hold(0, 60_000);
+    let told = failure(&stage.end(A, complaint(400)));
+    assert_eq!(told.status, 429, "held for too long, and not the client's fault");
+}
+
+#[test]
 fn only_a_bad_request_is_repeated() {
     for status in [403, 429, 500] {
         let mut stage = Stage::on(2);

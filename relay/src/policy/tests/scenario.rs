@@ -89,10 +89,21 @@ impl Stage {
             slow: false,
             quiet: false,
             dialled: self.now,
+            status: None,
             retry_after,
             prompt_tokens: 0,
+            unmatched: false,
+            walk: 0,
         };
         self.board.ended(RungIndex(rung), self.now, &report);
+    }
+
+    /// Goes to the second clock's end. At its half the rung is told that the stream is
+    /// quiet, which does nothing to the walk.
+    pub(super) fn stall(&mut self) -> Vec<Action> {
+        let half = self.wake();
+        assert_eq!(half, [], "half a clock is no stall");
+        self.wake()
     }
 
     pub(super) fn token(&mut self, attempt: AttemptId) -> Vec<Action> {

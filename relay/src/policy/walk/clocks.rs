@@ -4,7 +4,7 @@
 //! The first two clocks are fed by content alone; the second stands still while
 //! the client does not read. After a finish reason every clock stops.
 
-use super::{State, Walk, inter_token};
+use super::{State, Walk};
 use crate::policy::action::{Action, Told};
 use crate::policy::attempt::{Attempt, AttemptId, End};
 use crate::policy::board::Board;
@@ -73,7 +73,7 @@ impl Walk {
                         let kind = if first { AttemptKind::First } else { AttemptKind::Failover };
                         self.dial(now, rung, kind, false, board, out);
                     }
-                    None => self.wait_or_give_up(now, board, out),
+                    None => self.wait_or_give_up(now, pause.paid, board, out),
                 },
             }
         }
@@ -152,6 +152,8 @@ impl Walk {
             || board.is_merely_slow(rung, now);
         let next = self.next_candidate(now, board).filter(|&next| !stays && board.is_full(next));
         if let Some(next) = next {
+            // It stands for the failover that is free after an explicit failure.
+            self.failovers = self.failovers.saturating_add(1);
             let clock = board.mark(rung, self.need.prompt_tokens);
             self.replace_silent(now, id, (clock, next), board, out);
         }
@@ -193,16 +195,16 @@ impl Walk {
         if let Some((at, answer)) = attempt.finished {
             return Some((at.plus(LINGER), Expired::Linger(answer)));
         }
-        let spec = board.spec(attempt.rung);
+        let spec = &*attempt.spec;
         if attempt.first_token.is_some() {
-            let span = inter_token(&self.ladder, spec);
+            let span = spec.inter_token.unwrap_or(self.ladder.inter_token);
             if !attempt.quiet {
                 return Some((attempt.last_heard.plus(span / 2), Expired::Quiet));
             }
             return Some((attempt.last_heard.plus(span), Expired::InterToken(span)));
         }
         let early = self.early_deadline(attempt, board);
-        let own = spec.and_then(|spec| spec.ttft).or(self.ladder.ttft);
+        let own = spec.ttft.or(self.ladder.ttft);
         let (span, explicit): (Duration, bool) =
             own.map_or((DEFAULT_TTFT, false), |own| (own, true));
         // Before the first token only signs of life that count have been heard.

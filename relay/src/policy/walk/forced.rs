@@ -1,8 +1,8 @@
 //! An operator takes a rung out while walks are on it.
 //!
 //! Whoever forces a rung open wants nobody to wait for it any longer. What is
-//! committed belongs to its client and runs on; everything else on the rung is
-//! cut and goes elsewhere at once. That costs no budget: it is not the
+//! committed belongs to its client and runs on, unless the operator says that it
+//! is to end; everything else on the rung is cut and goes elsewhere at once. That costs no budget: it is not the
 //! request's doing, and a whole ladder's traffic may have to move together.
 
 use super::{State, Walk};
@@ -60,7 +60,21 @@ impl Walk {
             None if self.is_all_forced_open(now, board) => {
                 self.fail(told(Told::AllForcedOpen, 503, RequestOutcome::Failed), out);
             }
-            None => self.wait_or_give_up(now, board, out),
+            None => self.wait_or_give_up(now, false, board, out),
+        }
+    }
+
+    /// Streams of `rung` are to end: of two evils, an answer that is cut and says so.
+    pub(super) fn cut_stream(
+        &mut self,
+        now: Time,
+        rung: RungIndex,
+        board: &mut Board,
+        out: &mut Vec<Action>,
+    ) {
+        let State::Committed(id) = self.state else { return };
+        if self.attempt(id).is_some_and(|attempt| attempt.rung == rung) {
+            self.stop(now, Cause::Operator, board, out);
         }
     }
 

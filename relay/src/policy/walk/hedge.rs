@@ -63,7 +63,7 @@ impl Walk {
         self.dial(now, rung, AttemptKind::Hedge, false, board, out);
     }
 
-    /// Replaces a hedge, or a runner of a race, that failed explicitly.
+    /// Replaces a hedge, or whichever runner of a race, that failed explicitly.
     pub(super) fn replace(
         &mut self,
         now: Time,
@@ -72,7 +72,8 @@ impl Walk {
         out: &mut Vec<Action>,
     ) {
         let racing = self.ladder.race > 1;
-        if kind != AttemptKind::Hedge || (self.replaced && !racing) || !self.has_attempts_left() {
+        let is_replaced = racing || (kind == AttemptKind::Hedge && !self.replaced);
+        if !is_replaced || !self.has_attempts_left() {
             return;
         }
         let Some(rung) = self.rival(now, board) else { return };

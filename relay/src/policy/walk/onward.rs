@@ -53,7 +53,7 @@ impl Walk {
                 self.kept = Some((id, RequestOutcome::Refused));
                 self.onward(now, id, outcome, ending, board, out);
             }
-            (State::Walking, AttemptOutcome::Empty) if self.on_empty(id, board) == OnEmpty::End => {
+            (State::Walking, AttemptOutcome::Empty) if self.on_empty(id) == OnEmpty::End => {
                 self.kept = Some((id, RequestOutcome::Ok));
                 self.onward(now, id, outcome, ending, board, out);
             }
@@ -73,7 +73,9 @@ impl Walk {
         // Another attempt in flight, or about to be, carries on; a failed hedge has a successor.
         if self.in_flight().next().is_some() || self.pause.is_some() {
             let kind = self.attempt(id).map(|attempt| attempt.kind);
-            if let (Some(kind), Some(_explicit)) = (kind, ending) {
+            // What no other rung would say otherwise wants no successor.
+            let is_final = row(outcome).next == Next::Never;
+            if let (Some(kind), Some(_explicit), false) = (kind, ending, is_final) {
                 self.replace(now, kind, board, out);
             }
             return;
@@ -88,12 +90,16 @@ impl Walk {
         }
         let row = row(outcome);
         let complains = outcome == AttemptOutcome::BadRequest && names_added_field(ending);
-        if complains && !plain && self.has_attempts_left() {
+        let is_ours = complains && !plain;
+        if is_ours && self.has_attempts_left() {
             // The relay's own field was at fault: that says nothing of the request or the rung.
             if let Some(attempt) = self.attempts.iter_mut().find(|attempt| attempt.id == id) {
                 attempt.repeated = true;
             }
-            return self.dial(now, rung, AttemptKind::Retry, true, board, out);
+            // Another walk may have learnt meanwhile that the rung must not be called.
+            if board.usable(rung, now).is_ok() {
+                return self.dial(now, rung, AttemptKind::Retry, true, board, out);
+            }
         }
         if self.nobody_says_otherwise() || !self.may_send_again(outcome, ending) {
             return self.give_up(now, board, out);
@@ -101,14 +107,14 @@ impl Walk {
         let budget = |board: &mut Board| board.budget(self.at).is_some_and(Budget::take_retry);
         if row.again == Again::Retries && self.may_retry(now, rung, board) && budget(board) {
             let until = now.plus(self.back_off(rung));
-            self.pause = Some(Pause { until, rung, kind: AttemptKind::Retry });
+            self.pause = Some(Pause { until, rung, kind: AttemptKind::Retry, paid: true });
             return;
         }
         let goes_on = match row.next {
-            Next::Never => false,
+            Next::Never => is_ours,
             Next::Yes | Next::LargerContext | Next::Uncommitted => true,
-            Next::OnEmpty => self.on_empty(id, board) == OnEmpty::Next,
-            Next::OnRefusal => self.on_refusal(id, board) == OnRefusal::Next,
+            Next::OnEmpty => self.on_empty(id) == OnEmpty::Next,
+            Next::OnRefusal => self.on_refusal(id) == OnRefusal::Next,
         };
         if !goes_on {
             return self.give_up(now, board, out);
@@ -124,7 +130,7 @@ impl Walk {
             }
             // Whoever has an answer in hand does not wait for another.
             None if self.kept.is_some() => self.give_up(now, board, out),
-            None => self.wait_or_give_up(now, board, out),
+            None => self.wait_or_give_up(now, false, board, out),
         }
     }
 
@@ -196,8 +202,29 @@ impl Walk {
     }
 
     /// Waits for a hold if nobody else is usable and it ends soon; else the walk is over.
-    pub(super) fn wait_or_give_up(&mut self, now: Time, board: &mut Board, out: &mut Vec<Action>) {
-        match self.wait(now, board) {
+    /// A call beyond the first one is `paid` for, once, however often the hold is lengthened:
+    /// all who were told to wait come back together.
+    pub(super) fn wait_or_give_up(
+        &mut self,
+        now: Time,
+        paid: bool,
+        board: &mut Board,
+        out: &mut Vec<Action>,
+    ) {
+        let pause = self.wait(now, board).and_then(|pause| {
+            let paid = paid
+                || match pause.kind {
+                    AttemptKind::First => false,
+                    AttemptKind::Failover if self.failovers == 0 => {
+                        self.failovers = 1;
+                        true
+                    }
+                    _ if board.budget(self.at).is_some_and(Budget::take_retry) => true,
+                    _ => return None,
+                };
+            Some(Pause { paid, ..pause })
+        });
+        match pause {
             Some(pause) => self.pause = Some(pause),
             None => self.give_up(now, board, out),
         }
@@ -225,17 +252,19 @@ impl Walk {
             (false, 0) => AttemptKind::Failover,
             (false, _) => AttemptKind::Retry,
         };
-        (until <= latest).then_some(Pause { until, rung, kind })
+        (until <= latest).then_some(Pause { until, rung, kind, paid: false })
     }
 
     /// Not called yet, or refused only for the moment and not out of retries.
     fn is_worth_waiting_for(&self, now: Time, rung: RungIndex, board: &Board) -> bool {
         let last = self.attempts.iter().rev().find(|attempt| attempt.rung == rung);
-        let Some(last) = last.and_then(|attempt| attempt.outcome) else {
+        let outcome = last.and_then(|attempt| attempt.outcome);
+        let Some((last, outcome)) = last.zip(outcome) else {
             return self.reserve(board).any(|other| other == rung);
         };
         self.has_room_for_a_retry()
-            && match row(last).again {
+            && match row(outcome).again {
+                _ if last.repeated => true,
                 Again::Never => false,
                 Again::AfterHold => true,
                 Again::Retries => self.has_retries_left(now, rung, board),
@@ -332,14 +361,12 @@ impl Walk {
         self.need.side_effects && !self.ladder.side_effects_none
     }
 
-    fn on_refusal(&self, id: AttemptId, board: &Board) -> OnRefusal {
-        let spec = self.attempt(id).and_then(|attempt| board.spec(attempt.rung));
-        spec.map_or(OnRefusal::End, |spec| spec.on_refusal)
+    fn on_refusal(&self, id: AttemptId) -> OnRefusal {
+        self.attempt(id).map_or(OnRefusal::End, |attempt| attempt.spec.on_refusal)
     }
 
-    fn on_empty(&self, id: AttemptId, board: &Board) -> OnEmpty {
-        let spec = self.attempt(id).and_then(|attempt| board.spec(attempt.rung));
-        spec.map_or(OnEmpty::Next, |spec| spec.on_empty)
+    fn on_empty(&self, id: AttemptId) -> OnEmpty {
+        self.attempt(id).map_or(OnEmpty::Next, |attempt| attempt.spec.on_empty)
     }
 }
 

@@ -1,0 +1,189 @@
+//! `POST /admin/v1/changes` and `/preview`, and their short forms for one rung or ladder.
+
+use super::Problem;
+use super::body::Wanted;
+use super::requests::read;
+use super::tokens::Operator;
+use crate::drive::{Answer, Refused, Relay};
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use shared::admin::actions::{Action, ActionKind, Preview};
+use shared::admin::changes::{
+    Change, ChangeRequest, ConfigWord, Deed, Mode, NewOrder, PutOrder, PutOverride, Target,
+};
+use std::sync::Arc;
+
+type Shared = State<Arc<Relay>>;
+
+pub(super) async fn change(
+    State(relay): Shared,
+    operator: Operator,
+    Wanted(request): Wanted<ChangeRequest>,
+) -> Result<Response, Problem> {
+    make(&relay, &operator, &request).await
+}
+
+pub(super) async fn preview(
+    State(relay): Shared,
+    operator: Operator,
+    Wanted(request): Wanted<ChangeRequest>,
+) -> Result<Json<Preview>, Problem> {
+    let by = operator.name;
+    // Thousands of walks are planned: not on a thread that others wait for.
+    let preview = tokio::task::spawn_blocking(move || relay.preview(&request, &by)).await;
+    match preview {
+        Ok(preview) => Ok(Json(preview?)),
+        Err(_panicked) => Err(Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "The preview failed inside the relay; its log says why. The change itself may work.",
+        )),
+    }
+}
+
+pub(super) async fn override_now(
+    State(relay): Shared,
+    Path(rung): Path<String>,
+) -> Result<Response, Problem> {
+    let now = relay.override_now(&rung)?;
+    Ok((etag(now.version), Json(now)).into_response())
+}
+
+pub(super) async fn order_now(
+    State(relay): Shared,
+    Path(ladder): Path<String>,
+) -> Result<Response, Problem> {
+    let now = relay.order_now(&ladder)?;
+    Ok((etag(now.version), Json(now)).into_response())
+}
+
+pub(super) async fn put_override(
+    State(relay): Shared,
+    operator: Operator,
+    Path(rung): Path<String>,
+    headers: HeaderMap,
+    Wanted(put): Wanted<PutOverride>,
+) -> Result<Response, Problem> {
+    let PutOverride { id, reason, ttl, mode, cut_streams, accept } = put;
+    if cut_streams && mode != Mode::ForcedOpen {
+        let message =
+            "cut_streams goes with forced_open only. Leave it out, or force the rung open.";
+        return Err(Problem::new(StatusCode::BAD_REQUEST, message));
+    }
+    let expect = expected(&headers, || Ok(relay.override_now(&rung)?.version))?;
+    let expect = expect.map(|version| (format!("rung/{rung}"), version)).into_iter().collect();
+    let change = Change::Override { target: Target::Rung(rung), mode, cut_streams };
+    let request = ChangeRequest { id, reason, ttl, changes: vec![change], expect, accept };
+    make(&relay, &operator, &request).await
+}
+
+pub(super) async fn end_override(
+    State(relay): Shared,
+    operator: Operator,
+    Path(rung): Path<String>,
+    headers: HeaderMap,
+    Wanted(deed): Wanted<Deed>,
+) -> Result<Response, Problem> {
+    let Deed { id, reason, accept } = deed;
+    let expect = expected(&headers, || Ok(relay.override_now(&rung)?.version))?;
+    let expect = expect.map(|version| (format!("rung/{rung}"), version)).into_iter().collect();
+    let target = Target::Rung(rung);
+    let change = Change::Override { target, mode: Mode::Auto, cut_streams: false };
+    let request = ChangeRequest { id, reason, ttl: None, changes: vec![change], expect, accept };
+    make(&relay, &operator, &request).await
+}
+
+pub(super) async fn put_order(
+    State(relay): Shared,
+    operator: Operator,
+    Path(ladder): Path<String>,
+    headers: HeaderMap,
+    Wanted(put): Wanted<PutOrder>,
+) -> Result<Response, Problem> {
+    let PutOrder { id, reason, ttl, rungs } = put;
+    let expect = expected(&headers, || Ok(relay.order_now(&ladder)?.version))?;
+    let expect = expect.map(|version| (format!("ladder/{ladder}"), version)).into_iter().collect();
+    let changes = vec![Change::Order { ladder, order: NewOrder::Rungs(rungs) }];
+    let request = ChangeRequest { id, reason, ttl, changes, expect, accept: Vec::new() };
+    make(&relay, &operator, &request).await
+}
+
+pub(super) async fn end_order(
+    State(relay): Shared,
+    operator: Operator,
+    Path(ladder): Path<String>,
+    headers: HeaderMap,
+    Wanted(deed): Wanted<Deed>,
+) -> Result<Response, Problem> {
+    let Deed { id, reason, accept } = deed;
+    let expect = expected(&headers, || Ok(relay.order_now(&ladder)?.version))?;
+    let expect = expect.map(|version| (format!("ladder/{ladder}"), version)).into_iter().collect();
+    let order = NewOrder::Config(ConfigWord::Config);
+    let changes = vec![Change::Order { ladder, order }];
+    let request = ChangeRequest { id, reason, ttl: None, changes, expect, accept };
+    make(&relay, &operator, &request).await
+}
+
+async fn make(
+    relay: &Arc<Relay>,
+    operator: &Operator,
+    request: &ChangeRequest,
+) -> Result<Response, Problem> {
+    let is_same =
+        |action: &Action| action.changes == request.changes && action.reason == request.reason;
+    if let Some(first) = first_answer(relay, &request.id, ActionKind::Change, is_same).await? {
+        return Ok(first);
+    }
+    told(relay.change(request, &operator.name)).await
+}
+
+/// What was answered the first time, if this id was used already: by this relay, or by an
+/// earlier life of it. A journal that cannot be read is no reason to do nothing.
+pub(super) async fn first_answer(
+    relay: &Arc<Relay>,
+    id: &str,
+    kind: ActionKind,
+    is_same: impl Fn(&Action) -> bool,
+) -> Result<Option<Response>, Problem> {
+    if let Some(answer) = relay.answered(id, kind, &is_same)? {
+        return told(Ok(answer)).await.map(Some);
+    }
+    let key = id.to_owned();
+    let found = read(relay.journal.reader(), move |reader| reader.action(&key)).await;
+    let Ok(Some(found)) = found else { return Ok(None) };
+    told(Relay::answered_before(&found, kind, is_same)).await.map(Some)
+}
+
+/// The answer, once it is known how its record fared.
+pub(super) async fn told(answer: Result<Answer, Refused>) -> Result<Response, Problem> {
+    let Some(json) = answer?.json().await else {
+        return Err(Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "The relay is ending. Ask for the action by its id once it is back.",
+        ));
+    };
+    let kind = HeaderValue::from_static("application/json");
+    Ok(([(header::CONTENT_TYPE, kind)], json.to_string()).into_response())
+}
+
+/// The version in If-Match; `*` stands for whichever it is now.
+fn expected(
+    headers: &HeaderMap,
+    present: impl FnOnce() -> Result<u64, Refused>,
+) -> Result<Option<u64>, Problem> {
+    let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default().trim();
+    if text == "*" {
+        return Ok(Some(present()?));
+    }
+    let version = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    version.parse().map(Some).map_err(|_| {
+        let message = "If-Match must be the version that you saw, such as \"7\", or *.";
+        Problem::new(StatusCode::BAD_REQUEST, message)
+    })
+}
+
+fn etag(version: u64) -> [(header::HeaderName, String); 1] {
+    [(header::ETAG, format!("\"{version}\""))]
+}

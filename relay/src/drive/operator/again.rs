@@ -1,0 +1,80 @@
+//! What operators did in an earlier life: versions, whose hand is where, orders and
+//! notes, as the journal kept them.
+
+use super::Mark;
+use super::set;
+use crate::drive::relay::Relay;
+use crate::drive::restore::left;
+use crate::journal::{Kept, OrderRecord, OverrideRecord};
+use crate::policy::Order;
+use crate::wall;
+
+impl Relay {
+    /// After the overrides are on the board again, and before any has ended.
+    pub(in crate::drive) fn restore_operators(&self, kept: &Kept) {
+        for row in &kept.orders {
+            self.restore_order(row);
+        }
+        let mut state = self.operators.lock();
+        state.notes.clone_from(&kept.notes);
+        self.with_board(wall::now(), |board| {
+            for (name, version) in &kept.versions.rungs {
+                let rung = self.find_rung(name).ok().map(|rung| (rung, *version));
+                board.restore_versions(rung, None);
+            }
+            for (name, version) in &kept.versions.ladders {
+                let ladder = self.find_ladder(name).ok().map(|ladder| (ladder, *version));
+                board.restore_versions(None, ladder);
+            }
+            for row in &kept.overrides {
+                let Ok(rung) = self.find_rung(&row.rung) else { continue };
+                let mark = override_mark(row, board.override_version(rung));
+                set(&mut state.rungs, rung.0, mark);
+            }
+            for row in &kept.orders {
+                let Ok(ladder) = self.find_ladder(&row.ladder) else { continue };
+                let mark = order_mark(row, board.order_version(ladder));
+                set(&mut state.ladders, ladder.0, mark);
+            }
+        });
+    }
+
+    fn restore_order(&self, row: &OrderRecord) {
+        let (now, today) = (wall::now(), wall::unix());
+        let (ladder, by) = (&row.ladder, row.author.as_deref().unwrap_or("unknown"));
+        let Ok(index) = self.find_ladder(ladder) else {
+            tracing::info!(%ladder, "an operator's order of it is kept, but it is no longer in the config");
+            return;
+        };
+        let (rungs, adapted) = self.fitted(index, &row.rungs);
+        let until = row.until.map(|until| wall::time_of(now, today.max(row.at), until));
+        self.with_board(now, |board| board.reorder(index, Some(Order { rungs, until, adapted })));
+        if until.is_none_or(|until| until > now) {
+            let left = until.map_or_else(|| "without an end".to_owned(), |until| left(until, now));
+            let reason = row.reason.as_deref().unwrap_or_default();
+            tracing::warn!(%ladder, by, reason, left, adapted, "an operator's order is still in force after the restart");
+        }
+    }
+}
+
+fn override_mark(row: &OverrideRecord, version: u64) -> Mark {
+    Mark {
+        version,
+        by: row.author.clone(),
+        reason: row.reason.clone(),
+        at: row.at,
+        until: row.until,
+        action: row.action.clone(),
+    }
+}
+
+fn order_mark(row: &OrderRecord, version: u64) -> Mark {
+    Mark {
+        version,
+        by: row.author.clone(),
+        reason: row.reason.clone(),
+        at: row.at,
+        until: row.until,
+        action: row.action.clone(),
+    }
+}

@@ -1,0 +1,197 @@
+//! A check: one small real call to a rung, outside all traffic.
+//!
+//! It asks nobody whether the rung may be called, so it reaches a forced-open one,
+//! too; and whatever comes of it, nothing is learned from it: no verdict, no
+//! reference, no number. It is in the journal as a request of its own on no ladder.
+
+use super::deeds::plain;
+use super::refused::{Refused, check_words};
+use super::{Answer, Published, Told};
+use crate::dialect::openai_chat::{AnswerReader, AnswerSpec, ChatRequest, Form};
+use crate::drive::in_force::Rung;
+use crate::drive::line::Line;
+use crate::drive::log::{AttemptEnding, AttemptLog, RequestLog};
+use crate::drive::relay::Relay;
+use crate::journal::{AttemptStart, RequestStart};
+use crate::policy::outcome::judge;
+use crate::policy::{AttemptId, Time};
+use crate::wall;
+use bytes::BytesMut;
+use shared::admin::actions::{About, Action, ActionKind, CheckAnswer};
+use shared::admin::changes::Deed;
+use shared::{AttemptKind, AttemptOutcome, RequestOutcome};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// A first token that takes longer is not waited for, unless the rung says otherwise.
+const FIRST: Duration = crate::policy::ladder::DEFAULT_TTFT;
+/// Nor is the end of an answer of one word.
+const WHOLE: Duration = Duration::from_secs(30);
+const MOST_ANSWER: usize = 1024 * 1024;
+const MOST_TEXT: usize = 160;
+
+/// No limit of tokens: the field's name differs between models, and a refusal of it
+/// would say nothing of the rung.
+const QUESTION: &[u8] = br#"{"model":"check","stream":true,"messages":[{"role":"user","content":"Answer with the single word OK."}]}"#;
+
+/// What came of it.
+struct Found {
+    outcome: AttemptOutcome,
+    clock: Option<Duration>,
+}
+
+impl Relay {
+    /// Calls `rung` once.
+    ///
+    /// # Errors
+    /// There is no such rung.
+    pub fn check(self: &Arc<Self>, rung: &str, deed: &Deed, by: &str) -> Result<Answer, Refused> {
+        check_words(&deed.id, "reason", &deed.reason)?;
+        let index = self.find_rung(rung)?;
+        let Some(rung) = self.rung(index) else {
+            return Err(Refused::unknown("rung", rung, &[]));
+        };
+        let about = About { rung: Some(rung.name.to_string()), ladder: None };
+        let mut state = self.operators.lock();
+        if let Some(answer) = state.answered(&deed.id, ActionKind::Check, |a| a.about == about)? {
+            return Ok(answer);
+        }
+        let action = plain(ActionKind::Check, &deed.id, &deed.reason, about, by);
+        let (tell, told): (_, Told) = watch::channel(None);
+        state.keep(action.clone(), told.clone());
+        drop(state);
+        let relay = Arc::clone(self);
+        // A task of its own: whoever hangs up finds what it found under its id.
+        tokio::spawn(async move { relay.run_check(&rung, action, tell).await });
+        Ok(Answer(told))
+    }
+
+    async fn run_check(
+        self: Arc<Self>,
+        rung: &Arc<Rung>,
+        mut action: Action,
+        tell: watch::Sender<Option<Arc<str>>>,
+    ) {
+        let started = wall::now();
+        let Ok(request) = ChatRequest::parse(QUESTION) else { return };
+        let start = RequestStart {
+            id: wall::request_id(),
+            at: action.at,
+            client: None,
+            ladder: None,
+            model: Some(rung.model.as_str().into()),
+            stream: true,
+        };
+        let mut line = self.line(rung, &request, &start, started);
+        let Found { outcome, clock } = follow(&mut line, rung, started).await;
+        let now = wall::now();
+        let facts = line.reader.facts();
+        let ending =
+            AttemptEnding { outcome, cause: None, clock, verdict: None, stream_verdict: None };
+        let prompt_tokens = request.needs().prompt_tokens;
+        let end = line.log.end(now, ending, rung, facts, prompt_tokens);
+        let answer = CheckAnswer {
+            id: action.id.clone(),
+            at: action.at,
+            by: action.by.clone(),
+            rung: rung.name.to_string(),
+            kind: AttemptKind::Check,
+            outcome,
+            status: end.status,
+            ttft_ms: end.ttft_ms,
+            latency_ms: end.latency_ms.unwrap_or(0),
+            text: text(&line, rung, end.detail.as_deref()),
+            journaled: false,
+        };
+        let mut log = RequestLog::new(start, started);
+        log.attempts.push(end);
+        log.first_token = line.log.first_token;
+        log.events = line.log.events;
+        let is_good = outcome == AttemptOutcome::Ok;
+        log.answered_by = is_good.then(|| Arc::clone(&rung.name));
+        log.status = line.log.status;
+        let ended = if is_good { RequestOutcome::Ok } else { RequestOutcome::Failed };
+        let _its_own_commit_is_not_waited_for =
+            self.journal.end(log.end(ended, None, &self.in_force(), &[]));
+        match line.call.take() {
+            Some(call) if is_good => call.finish(),
+            cut => drop(cut),
+        }
+        action.check = Some(answer.clone());
+        self.operators.lock().update(&action);
+        self.published(&Published::Action(Box::new(action.clone())));
+        self.record_later(
+            action,
+            move |journaled| CheckAnswer { journaled, ..answer.clone() },
+            tell,
+        );
+    }
+
+    fn line(
+        &self,
+        rung: &Arc<Rung>,
+        request: &ChatRequest,
+        start: &RequestStart,
+        started: Time,
+    ) -> Line {
+        let attempt = AttemptStart {
+            request: start.id,
+            n: 1,
+            rung: Arc::clone(&rung.name),
+            kind: AttemptKind::Check,
+            probe: false,
+            at: start.at,
+        };
+        let spec = AnswerSpec {
+            form: Form::Stream,
+            wants_usage: false,
+            choices: 1,
+            max_event: self.in_force().config.server.max_event,
+            max_answer: MOST_ANSWER,
+        };
+        let body = request.upstream_body(&rung.model, rung.ask_usage);
+        Line {
+            id: AttemptId(1),
+            seat: None,
+            counted: true,
+            call: Some(rung.provider.call(body.into(), MOST_ANSWER, false)),
+            rung: Arc::clone(rung),
+            reader: AnswerReader::new(spec),
+            held: BytesMut::new(),
+            max_held: MOST_ANSWER,
+            added: false,
+            error: None,
+            may_answer: false,
+            log: AttemptLog::new(attempt, started),
+        }
+    }
+}
+
+/// Listens until it is over, or its time is.
+async fn follow(line: &mut Line, rung: &Rung, started: Time) -> Found {
+    let first = rung.ttft.unwrap_or(FIRST);
+    let mut had_token = false;
+    loop {
+        let limit = if had_token { WHOLE.max(first) } else { first };
+        let news = std::future::poll_fn(|cx| line.poll_news(cx, None));
+        let Ok(news) = tokio::time::timeout_at(wall::instant(started.plus(limit)), news).await
+        else {
+            let outcome =
+                if had_token { AttemptOutcome::Deadline } else { AttemptOutcome::TtftTimeout };
+            return Found { outcome, clock: Some(limit) };
+        };
+        had_token |= news.token.is_some();
+        if let Some(ending) = news.ended {
+            return Found { outcome: judge(&ending, had_token), clock: None };
+        }
+    }
+}
+
+/// What the provider said of a failure, without keys and hosts; else the relay's own words.
+fn text(line: &Line, rung: &Rung, detail: Option<&str>) -> Option<String> {
+    let said = line.error.as_ref().map(|error| rung.provider.redact(&error.message));
+    let said = said.filter(|said| !said.is_empty()).or_else(|| detail.map(str::to_owned))?;
+    let one_line = said.chars().map(|c| if c.is_control() { ' ' } else { c });
+    Some(one_line.take(MOST_TEXT).collect())
+}

@@ -1,0 +1,44 @@
+//! The last requests of each ladder, as far as planning them anew takes: what they
+//! needed and how large they were. No text.
+
+use crate::policy::{LadderIndex, Need};
+use shared::{UnixMillis, Usage};
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+/// So many of each ladder.
+const KEPT: usize = 500;
+
+/// One request of late.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::drive) struct Gone {
+    pub(in crate::drive) at: UnixMillis,
+    pub(in crate::drive) need: Need,
+    /// What its answer took; unknown without one.
+    pub(in crate::drive) usage: Usage,
+}
+
+/// The last requests, by the ladder's place on the board.
+#[derive(Debug, Default)]
+pub(in crate::drive) struct Past(Mutex<Vec<VecDeque<Gone>>>);
+
+impl Past {
+    /// A request of this ladder has ended.
+    pub(in crate::drive) fn keep(&self, ladder: LadderIndex, gone: Gone) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() <= ladder.0 {
+            all.resize_with(ladder.0 + 1, VecDeque::new);
+        }
+        let Some(kept) = all.get_mut(ladder.0) else { return };
+        if kept.len() >= KEPT {
+            kept.pop_front();
+        }
+        kept.push_back(gone);
+    }
+
+    /// The last ones, the oldest first.
+    pub(in crate::drive) fn of_ladder(&self, ladder: LadderIndex) -> Vec<Gone> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(ladder.0).map(|kept| kept.iter().copied().collect()).unwrap_or_default()
+    }
+}

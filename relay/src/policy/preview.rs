@@ -1,0 +1,68 @@
+//! What a change would do: past requests, planned anew.
+//!
+//! Real walks are started on a copy of the board, so that what a preview says
+//! cannot differ from what the planner does. They are not carried further than
+//! to whom they call first: what would become of the call, nobody knows. The
+//! slot of a half-open rung is taken by the first that gets it and not given
+//! back, as it is while its probe runs.
+
+use crate::policy::action::Action;
+use crate::policy::board::Board;
+use crate::policy::input::Input;
+use crate::policy::ladder::{LadderIndex, LadderSpec, Need, RungIndex};
+use crate::policy::time::Time;
+use crate::policy::walk::Walk;
+use shared::PassedOver;
+use std::sync::Arc;
+
+/// Whom each of `needs` would call first at `now`; `None`: nobody, or it would wait. With
+/// the same seed two boards are compared and not two draws of chance.
+#[must_use]
+pub fn replan(
+    board: &mut Board,
+    at: LadderIndex,
+    ladder: &Arc<LadderSpec>,
+    needs: impl IntoIterator<Item = Need>,
+    now: Time,
+    seed: u64,
+) -> Vec<Option<RungIndex>> {
+    let mut actions = Vec::new();
+    let mut called = Vec::new();
+    for (number, need) in (0_u64..).zip(needs) {
+        let rng = fastrand::Rng::with_seed(seed.wrapping_add(number));
+        let mut walk = Walk::new(now, at, Arc::clone(ladder), need, rng);
+        walk.handle(now, Input::Start, board, &mut actions);
+        called.push(actions.drain(..).find_map(|action| match action {
+            Action::Dial { rung, .. } => Some(rung),
+            _ => None,
+        }));
+    }
+    called
+}
+
+/// Whether every rung of `ladder` is open, held or forced open.
+#[must_use]
+pub fn is_all_sick(board: &Board, ladder: &LadderSpec, now: Time) -> bool {
+    let is_well = |rung: &RungIndex| board.is_closed(*rung) && board.usable(*rung, now).is_ok();
+    !ladder.rungs.iter().any(is_well)
+}
+
+/// The capability, if any, that `need` asks for and no rung of `ladder` has that is not
+/// forced open.
+#[must_use]
+pub fn lost_capability(
+    board: &Board,
+    ladder: &LadderSpec,
+    need: &Need,
+    now: Time,
+) -> Option<&'static str> {
+    let needs = need.capabilities.union(ladder.require);
+    let left = || {
+        let is_in = |rung: &&RungIndex| board.usable(**rung, now) != Err(PassedOver::Forced);
+        ladder.rungs.iter().filter(is_in).filter_map(|rung| board.spec(*rung))
+    };
+    // With nobody left it is the ladder that is lost, not a capability.
+    left().next()?;
+    let missing = |spec: &crate::policy::ladder::RungSpec| spec.can.lacks(needs);
+    if left().any(|spec| missing(spec).is_none()) { None } else { left().find_map(missing) }
+}
