@@ -68,7 +68,8 @@ fn an_operators_order_is_fitted_to_the_rungs_that_are_there_and_stays_the_same_o
     const FOURTH: RungIndex = RungIndex(3);
     let heir = Placed { heir_of: Some(THIRD), ..kept(FOURTH) };
     // The config's rungs afterwards, the order that is left of [3rd, 2nd, 1st], whether fitted.
-    let rows: [(Vec<Placed>, &[RungIndex], &[RungIndex], Source); 4] = [
+    type Row<'a> = (Vec<Placed>, &'a [RungIndex], &'a [RungIndex], Source);
+    let rows: [Row<'_>; 4] = [
         (vec![], &[FIRST, SECOND, THIRD], &[THIRD, SECOND, FIRST], Source::Operator),
         (vec![], &[FIRST, THIRD], &[THIRD, FIRST], Source::Adapted),
         (vec![heir], &[FIRST, SECOND, FOURTH], &[FOURTH, SECOND, FIRST], Source::Operator),
