@@ -136,14 +136,14 @@ async fn b69_half_a_file_is_not_taken_for_a_whole_one() {
     let relay = Relay::start(&Setup::over(&[&a, &b]).ladder(NO_HEDGE)).await;
     let extra = "[ladders.code]\nrungs = [\"b\"]\n";
     let whole = std::fs::read_to_string(relay.config()).unwrap() + extra;
-    // The first half is a sound config by itself.
-    let half = edited(&relay, ON_A_AND_B, "rungs = [\"b\"]");
-    for _ in 0..5 {
+    // What is there while it is being written is a sound config by itself.
+    let mut half = edited(&relay, ON_A_AND_B, "rungs = [\"b\"]");
+    for piece in 0..50 {
+        half += &format!("# piece {piece}\n");
         std::fs::write(relay.config(), &half).unwrap();
-        tokio::time::sleep(ms(100)).await;
-        std::fs::write(relay.config(), &whole).unwrap();
-        tokio::time::sleep(ms(100)).await;
+        tokio::time::sleep(ms(50)).await;
     }
+    std::fs::write(relay.config(), &whole).unwrap();
     until_rev(&relay, 2).await;
     relay.ask().await.assert_good("from A");
     let code = json!({ "model": "code", "stream": true, "messages": [{ "role": "user", "content": "x" }] });

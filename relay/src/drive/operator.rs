@@ -133,7 +133,8 @@ impl Operators {
 
 impl Relay {
     /// Where others hang on who want to know at once what operators did and what ended by
-    /// itself. Called with no lock held, after it is in force; it must not block.
+    /// itself. Called after it is in force. The operators' lock may be held: it must neither
+    /// block nor ask for anything of theirs.
     pub(super) fn published(&self, what: &Published) {
         match what {
             Published::Action(action) => {

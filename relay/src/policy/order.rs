@@ -69,22 +69,20 @@ impl Standing {
     }
 
     /// Fits an operator's order to other rungs in the config. A rung that is another one
-    /// under the same name has its heir in its place; where nothing is left to be
-    /// ordered, the order ends.
+    /// under the same name has its heir in its place. It stays the same order, with the
+    /// same version: who gave it and why still stands. A ladder that is not in the config
+    /// any more keeps its order for when it comes back.
     pub(crate) fn refit(&mut self, heirs: &[(RungIndex, RungIndex)]) {
-        let Some(order) = &self.order else { return };
+        let Some(order) = self.order.as_mut().filter(|_| !self.spec.rungs.is_empty()) else {
+            return;
+        };
         let heir = |rung: RungIndex| {
             heirs.iter().find(|(before, _)| *before == rung).map_or(rung, |(_, heir)| *heir)
         };
         let renamed: Vec<_> = order.rungs.iter().map(|rung| heir(*rung)).collect();
         let fitted = adapt(&renamed, &self.spec.rungs);
-        if fitted == order.rungs {
-            return;
-        }
-        let adapted = order.adapted || fitted != renamed;
-        let until = order.until;
-        let is_left = !fitted.is_empty();
-        self.reorder(is_left.then_some(Order { rungs: fitted, until, adapted }));
+        order.adapted |= fitted != renamed;
+        order.rungs = fitted;
     }
 
     /// Gives it another order, or the config's.

@@ -106,6 +106,17 @@ async fn retries_end_with_their_budget_and_other_ladders_keep_theirs() {
 }
 
 #[tokio::test]
+async fn a_ladders_own_retry_budget_rules_it() {
+    let a = Provider::always(failing()).await;
+    let budget = "retries = 1\nretry_budget = { budget = 0.0, burst = 3 }";
+    let relay = Relay::start(&Setup::over(&[&a]).ladder(budget).rung("a", NEVER_OPENS)).await;
+    for _ in 0..6 {
+        relay.ask().await.assert_error(502);
+    }
+    assert_eq!(a.count(), 6 + 3, "three of six requests had a retry");
+}
+
+#[tokio::test]
 async fn a_soft_clock_without_budget_leaves_the_hard_one() {
     let a = Provider::always(Reply::text("from A")).await;
     let b = Provider::always(Reply::text("from B")).await;

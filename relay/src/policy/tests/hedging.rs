@@ -59,6 +59,26 @@ fn a_race_lost_at_the_mark_was_slow_though_nobody_was_woken() {
 }
 
 #[test]
+fn a_rival_is_never_thought_to_be_slower_than_it_is() {
+    // What the rival takes, and the hedge's delay before a mark of 1.25 s: with the rival's
+    // token it is never over before the mark, or the loser would say nothing.
+    for (rival, delay) in [(4, 1_250), (100, 1_150), (150, 1_100), (300, 1_010)] {
+        let rival = Duration::from_millis(rival);
+        let mut house = House::of(hedging(2), rungs(2));
+        for _ in 0..40 {
+            house.call(SECOND, rival);
+            house.after(Duration::from_secs(1));
+        }
+        house.board.dial(SECOND, house.now);
+        house.knows(FIRST, (1_000, 800), 1.0);
+        let waits = house.board.hedge_delay(FIRST, SECOND, &HedgeSpec::default(), 0);
+        assert!(waits + rival >= Duration::from_millis(1_250), "{rival:?}: {waits:?}");
+        let most = Duration::from_millis(delay) + rival.mul_f64(0.05);
+        assert!(waits <= most, "{rival:?}: {waits:?}, and hardly later than that");
+    }
+}
+
+#[test]
 fn nobody_is_hedged_who_must_not_be() {
     let not_interactive = LadderSpec { interactive: false, ..hedging(2) };
     let off =

@@ -4,8 +4,8 @@ use super::scenario::*;
 use crate::policy::board::Report;
 use crate::policy::breaker::{State, Ticket};
 use crate::policy::{
-    Action, BreakerSpec, Ending, HedgeSpec, Input, LadderIndex, LadderSpec, OnRefusal, Override,
-    Placed, Reference, Remembered, RungIndex, RungSpec, Why, places,
+    Action, BreakerSpec, Ending, HedgeSpec, Input, LadderIndex, LadderSpec, OnRefusal, Order,
+    Override, Placed, Reference, Remembered, RungIndex, RungSpec, Source, Why, places,
 };
 use shared::{AttemptOutcome as O, PassedOver};
 use std::sync::Arc;
@@ -60,6 +60,39 @@ fn who_is_known_keeps_the_place_and_who_is_new_gets_a_new_one() {
     ];
     for (known, wanted, expected) in rows {
         assert_eq!(places(known, wanted), *expected, "{known:?} {wanted:?}");
+    }
+}
+
+#[test]
+fn an_operators_order_is_fitted_to_the_rungs_that_are_there_and_stays_the_same_order() {
+    const FOURTH: RungIndex = RungIndex(3);
+    let heir = Placed { heir_of: Some(THIRD), ..kept(FOURTH) };
+    // The config's rungs afterwards, the order that is left of [3rd, 2nd, 1st], whether fitted.
+    type Row<'a> = (Vec<Placed>, &'a [RungIndex], &'a [RungIndex], Source);
+    let rows: [Row<'_>; 4] = [
+        (vec![], &[FIRST, SECOND, THIRD], &[THIRD, SECOND, FIRST], Source::Operator),
+        (vec![], &[FIRST, THIRD], &[THIRD, FIRST], Source::Adapted),
+        (vec![heir], &[FIRST, SECOND, FOURTH], &[FOURTH, SECOND, FIRST], Source::Operator),
+        (
+            vec![kept(FOURTH)],
+            &[FIRST, FOURTH, SECOND, THIRD],
+            &[THIRD, SECOND, FIRST, FOURTH],
+            Source::Adapted,
+        ),
+    ];
+    for (more, config, expected, source) in rows {
+        let mut stage = Stage::on(3);
+        let (now, rungs) = (stage.now, vec![THIRD, SECOND, FIRST]);
+        stage.board.reorder(CHAT, Some(Order { rungs, until: None, adapted: false }));
+        let version = stage.board.order_version(CHAT);
+        let placed = || [FIRST, SECOND, THIRD].map(kept).into_iter().chain(more.clone()).collect();
+        stage.board.reshape(now, placed(), vec![(CHAT, over(config))]);
+        assert_eq!(stage.board.order_of(CHAT, now), Some((expected, source)), "{config:?}");
+        assert_eq!(stage.board.order_version(CHAT), version, "who gave it and why still stands");
+        // Taken out of the config and put back: the order is still there.
+        stage.board.reshape(now, placed(), vec![]);
+        stage.board.reshape(now, placed(), vec![(CHAT, over(config))]);
+        assert_eq!(stage.board.order_of(CHAT, now), Some((expected, source)), "{config:?}");
     }
 }
 
