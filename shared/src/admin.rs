@@ -1,5 +1,13 @@
 //! The admin API's types. Field names are the contract of `design.md` section 9.
 
+pub mod board;
+pub mod feed;
+pub mod past;
+
+pub use board::{Board, LadderState, ProviderState, RelayState, Role, RungState, You};
+pub use feed::{Curve, FeedKind, RequestBatch, Tick};
+pub use past::{Series, Summary, TransitionPage, TransitionRow};
+
 use crate::{
     AttemptKind, AttemptOutcome, Cause, PassedOver, RequestId, RequestOutcome, StreamVerdict,
     TokenVerdict, UnixMillis,

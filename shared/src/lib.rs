@@ -6,6 +6,7 @@
 
 pub mod admin;
 pub mod attempt;
+pub mod histogram;
 pub mod id;
 pub mod outcome;
 pub mod price;

@@ -1,19 +1,14 @@
 //! Times to first token, in log buckets over rotating windows.
 //!
-//! Buckets grow by 4 %, from 10 ms to 120 s: within 2 % of the truth, mergeable
-//! by addition, and small. A time that was not reached, because the attempt was
+//! The buckets are those that both programs use. A time that was not reached, because the attempt was
 //! cut first, is kept apart: it says only "longer than this".
 
 use crate::policy::time::Time;
+use shared::histogram::{bucket, upper, value};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Each bucket's upper end is so many times its lower end.
-const GROWTH: f64 = 1.04;
-/// The first bucket ends here.
-const SMALLEST: f64 = 0.010;
-/// `ln(120 s / 10 ms) / ln(1.04)`, rounded up, and the first one.
-pub const BUCKETS: usize = 241;
+pub use shared::histogram::BUCKETS;
 
 /// Counts by bucket: tokens that came, and attempts that were cut before.
 #[derive(Debug, Clone)]
@@ -33,29 +28,6 @@ impl Default for Counts {
             total_cut: 0,
         }
     }
-}
-
-fn bucket(span: Duration) -> usize {
-    let above = (span.as_secs_f64() / SMALLEST).ln() / GROWTH.ln();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped to the buckets"
-    )]
-    let index = above.ceil().clamp(0.0, (BUCKETS - 1) as f64) as usize;
-    index
-}
-
-/// The upper end of a bucket.
-fn upper(index: usize) -> Duration {
-    let power = f64::from(u32::try_from(index).unwrap_or(u32::MAX));
-    Duration::from_secs_f64(SMALLEST * GROWTH.powf(power))
-}
-
-/// The middle of a bucket, on the log scale.
-fn value(index: usize) -> Duration {
-    let power = f64::from(u32::try_from(index).unwrap_or(u32::MAX)) - 0.5;
-    Duration::from_secs_f64(SMALLEST * GROWTH.powf(power.max(0.0)))
 }
 
 impl Counts {
