@@ -7,6 +7,9 @@ pub mod past;
 pub use board::{Board, LadderState, ProviderState, RelayState, Role, RungState, You};
 pub use feed::{Curve, FeedKind, RequestBatch, Tick};
 pub use past::{Series, Summary, TransitionPage, TransitionRow};
+pub mod actions;
+pub mod changes;
+pub mod ttl;
 
 use crate::{
     AttemptKind, AttemptOutcome, Cause, PassedOver, RequestId, RequestOutcome, StreamVerdict,

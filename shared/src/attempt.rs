@@ -17,6 +17,8 @@ words! {
         Drill = "drill",
         /// The one call made when every rung was passed over for its breaker.
         LastResort = "last_resort",
+        /// An operator's, outside all traffic.
+        Check = "check",
     }
 }
 
