@@ -3,6 +3,7 @@
 pub mod board;
 pub mod feed;
 pub mod past;
+pub mod sample;
 
 pub use board::{Board, LadderState, ProviderState, RelayState, Role, RungState, You};
 pub use feed::{Curve, FeedKind, RequestBatch, Tick};
