@@ -114,7 +114,7 @@ impl Line {
 
     /// Filled up with spaces to `width`.
     #[must_use]
-    fn to_width(self, width: usize) -> Self {
+    fn filled(self, width: usize) -> Self {
         let have = self.0.iter().map(|(_, text)| text.chars().count()).sum::<usize>();
         self.and(Style::Plain, " ".repeat(width.saturating_sub(have)))
     }

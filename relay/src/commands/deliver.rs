@@ -32,7 +32,7 @@ pub(super) enum Delivery<T> {
     /// Answered.
     Done(Answer<T>),
     /// Not answered, and found to be done.
-    Found(Answer<Action>),
+    Found(Box<Answer<Action>>),
     /// Refused, not sent, or not confirmed.
     Failed(CallError),
 }
@@ -53,10 +53,9 @@ pub(super) async fn deliver<T: DeserializeOwned>(
         if look > 0 {
             tokio::time::sleep(BETWEEN).await;
         }
-        match remote.get::<Action>(&["actions", deal.id], &[]).await {
-            Ok(found) => return Delivery::Found(found),
-            // It may still be on its way; and a relay that is out of reach may come back.
-            Err(_) => {}
+        // If not, it may still be on its way; and a relay out of reach may come back.
+        if let Ok(found) = remote.get::<Action>(&["actions", deal.id], &[]).await {
+            return Delivery::Found(Box::new(found));
         }
     }
     Delivery::Failed(CallError::NotConfirmed(why))

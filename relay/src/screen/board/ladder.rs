@@ -41,7 +41,7 @@ pub(super) fn ladders(board: &Board, look: &Look, brief: bool) -> Vec<Line> {
             for number in 0..lines {
                 let start = Line::plain("  ");
                 out.push(row.iter().fold(start, |line, parts| {
-                    line.join(parts.get(number).cloned().unwrap_or_default().to_width(cell))
+                    line.join(parts.get(number).cloned().unwrap_or_default().filled(cell))
                 }));
             }
         }
