@@ -8,7 +8,7 @@ use shared::admin::{Board, RelayState, Role};
 use shared::diagnose::{Level, Rule, Trouble, diagnose};
 use shared::figures::span;
 
-/// Lines of trouble that are shown of each rule's level before the rest is counted.
+/// Lines of trouble that are shown before the rest is counted.
 const TROUBLES: usize = 6;
 /// A board older than this looks old, in milliseconds.
 const OLD: i64 = 5_000;
@@ -84,6 +84,10 @@ fn lines(views: &[View], look: &Look, brief: bool) -> Vec<Line> {
         out.extend(told.iter().flat_map(|told| summary(told, look)));
     }
     for told in &told {
+        // Of one that never answered the summary has said all there is.
+        if views.len() > 1 && matches!(told.view.seen, Seen::Nothing(_)) {
+            continue;
+        }
         if !out.is_empty() {
             out.push(Line::default());
         }

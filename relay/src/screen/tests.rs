@@ -144,6 +144,7 @@ fn several_relays_stand_the_worst_first_and_the_lost_one_hides_nobody() {
     assert_eq!(lines[0], "◌ http://127.0.0.1:8790: does not answer: connection refused.");
     assert!(lines[1].starts_with("▲ eu-2, 1 to know: sol open for 42 s"), "{found}");
     assert_eq!(lines[2], "● eu-1: all well");
+    assert_eq!(found.matches("connection refused").count(), 1, "said once: {found}");
     let place = |words: &str| found.find(words).unwrap();
     assert!(place("PROD eu-2") < place("PROD eu-1"), "{found}");
 }

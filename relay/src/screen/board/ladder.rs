@@ -141,12 +141,17 @@ fn rung_cell(
     let now = &rung.now;
     let at_least = if now.ttft_at_least { ">" } else { "" };
     let wait = |ms: Option<u64>| wait(ms).replace(' ', "");
-    let figures = format!(
-        "{:>4} {:>5}/{}",
-        percent(step.and_then(|step| step.share)).replace(' ', ""),
-        format!("{at_least}{}", wait(now.ttft_p95_ms)),
-        wait(now.mark_ms),
-    );
+    let carries = step.and_then(|step| step.share).is_some_and(|share| share > 0.0);
+    let figures = if now.calls == 0 && now.mark_ms.is_none() && !carries {
+        "no calls yet".to_owned()
+    } else {
+        format!(
+            "{:>4} {:>5}/{}",
+            percent(step.and_then(|step| step.share)).replace(' ', ""),
+            format!("{at_least}{}", wait(now.ttft_p95_ms)),
+            wait(now.mark_ms),
+        )
+    };
     let room = width.saturating_sub(figures.chars().count() + 5).max(3);
     let first = Line::default()
         .and(Style::Dim, format!("{} ", place + 1))
