@@ -168,7 +168,8 @@ impl HiddenCursor {
 
 impl Drop for HiddenCursor {
     fn drop(&mut self) {
-        write("\x1b[?25h");
+        // The shell's prompt begins a line of its own, behind the `^C`.
+        write("\x1b[?25h\n");
     }
 }
 

@@ -11,7 +11,9 @@ use futures_util::future::join_all;
 use http::Method;
 use shared::admin::Board;
 use shared::admin::actions::{Preview, WarningKind};
-use shared::admin::changes::{Change, ChangeAnswer, ChangeRequest, OrderNow, OverrideNow, Target};
+use shared::admin::changes::{
+    Change, ChangeAnswer, ChangeRequest, Mode, NewOrder, OrderNow, OverrideNow, Target,
+};
 use shared::admin::ttl::Ttl;
 use std::collections::BTreeMap;
 
@@ -142,13 +144,23 @@ fn tell(relays: &Relays, prepared: &Prepared<'_>) {
         Ok(preview) => relays.tell(&screen::preview(preview, &prepared.board, &relays.look)),
         Err(why) => complain(format!("belay: no preview: {why}")),
     }
-    let until = match (prepared.request.ttl, prepared.request.changes.first()) {
-        (Some(Ttl::Endless), _) => "until somebody ends it".to_owned(),
-        (Some(ttl), _) => format!("for {ttl}, then as before"),
-        (None, Some(Change::Order { .. })) => format!("for {}, then as before", Ttl::ORDER),
-        (None, _) => format!("for {}, then as before", Ttl::OVERRIDE),
-    };
-    complain(format!("It lasts {until}."));
+    if let Some(span) = lasts(&prepared.request) {
+        complain(format!("It lasts {span}."));
+    }
+}
+
+/// How long it lasts; `None`: it takes something back, which has no end.
+fn lasts(request: &ChangeRequest) -> Option<String> {
+    let usual = request.changes.iter().find_map(|change| match change {
+        Change::Override { mode: Mode::Auto, .. }
+        | Change::Order { order: NewOrder::Config(_), .. } => None,
+        Change::Override { .. } => Some(Ttl::OVERRIDE),
+        Change::Order { .. } => Some(Ttl::ORDER),
+    })?;
+    Some(match request.ttl.unwrap_or(usual) {
+        Ttl::Endless => "until somebody ends it".to_owned(),
+        span => format!("for {span}, then it is as before"),
+    })
 }
 
 /// Whether it may be sent.
@@ -195,6 +207,41 @@ async fn send(relays: &Relays, prepared: &Prepared<'_>, yes: bool) -> Ended {
                 .is_ok();
         if !again {
             return ended;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::admin::changes::ConfigWord;
+
+    #[test]
+    fn what_takes_something_back_has_no_end() {
+        let request = |change, ttl| ChangeRequest {
+            id: "x".to_owned(),
+            reason: "r".to_owned(),
+            ttl,
+            changes: vec![change],
+            expect: BTreeMap::new(),
+            accept: Vec::new(),
+        };
+        let forced = |mode| Change::Override {
+            target: Target::Rung("sol".to_owned()),
+            mode,
+            cut_streams: false,
+        };
+        let order = |order| Change::Order { ladder: "chat".to_owned(), order };
+        let rungs = NewOrder::Rungs(vec!["sol".to_owned()]);
+        let rows = [
+            (forced(Mode::Auto), None, None),
+            (order(NewOrder::Config(ConfigWord::Config)), None, None),
+            (forced(Mode::Demoted), None, Some("for 15m, then it is as before")),
+            (order(rungs), None, Some("for 4h, then it is as before")),
+            (forced(Mode::ForcedOpen), Some(Ttl::Endless), Some("until somebody ends it")),
+        ];
+        for (change, ttl, expected) in rows {
+            assert_eq!(lasts(&request(change, ttl)).as_deref(), expected);
         }
     }
 }

@@ -165,6 +165,16 @@ fn what_is_not_confirmed_is_looked_up_and_never_sent_again() {
 }
 
 #[test]
+fn an_error_of_the_relay_or_of_what_stands_before_it_confirms_nothing() {
+    let ending = relay(|seen| {
+        let error = json!({ "error": { "message": "The relay is ending." } });
+        (seen.path == "/admin/v1/changes").then(|| Reply::json(503, &error))
+    });
+    assert_eq!(run(&OPEN, &[&ending.url]).unwrap(), Ended::NotConfirmed);
+    assert_eq!(ending.count("POST", "/admin/v1/changes"), 1);
+}
+
+#[test]
 fn an_id_that_was_not_confirmed_can_be_given_again() {
     let relay = plain();
     let words = [OPEN.as_slice(), &["--id", "act_01hgw2bbg0000"]].concat();

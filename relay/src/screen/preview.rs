@@ -12,7 +12,10 @@ pub fn preview(preview: &Preview, board: &Board, look: &Look) -> Vec<Line> {
     for ladder in &preview.ladders {
         out.push(head(ladder));
         let name = ladder.steps.iter().map(|step| step.rung.chars().count()).max().unwrap_or(4);
-        out.extend(ladder.steps.iter().map(|step| row(step, board, name.clamp(4, 24))));
+        let name = name.clamp(4, 24);
+        let heading = format!("  {:<8} {:<name$}  {:<17} cost", "place", "rung", "called first");
+        out.push(Line::default().and(Style::Dim, heading));
+        out.extend(ladder.steps.iter().map(|step| row(step, board, name)));
     }
     for warning in &preview.warnings {
         let (sign, style) = match warning.kind {

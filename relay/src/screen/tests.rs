@@ -1,3 +1,5 @@
+//! Every screen as text, on boards that hold still.
+
 use super::*;
 use shared::admin::actions::{
     Action, ActionKind, BeforeAfter, LadderPreview, Preview, StepPreview, Warning, WarningKind,

@@ -1,3 +1,5 @@
+//! Every rule on a board of its own, word for word.
+
 use super::{Level, Rule, Trouble, diagnose};
 use crate::AttemptOutcome;
 use crate::PassedOver;
