@@ -1,17 +1,30 @@
 //! The command line: one file a command.
 
+mod actions;
+mod asking;
+mod board;
+mod change;
 mod check;
+mod deeds;
+mod deliver;
 mod demo;
 mod hash_key;
 mod init;
 mod journal;
 mod mock;
+mod order;
+mod override_rung;
+mod relays;
+mod requests;
 mod running;
 mod serve;
+#[cfg(test)]
+mod tests;
 mod watching;
 
 use crate::config::{Loaded, Seen, load_seen};
 use clap::{Parser, Subcommand};
+use relays::Ended;
 use std::fmt::Display;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -41,6 +54,26 @@ enum Command {
     Journal(journal::JournalArgs),
     /// Run a simulated provider whose faults are switched at run time.
     Mock(crate::mock::MockArgs),
+    /// At a running relay: how everything stands, the worst on top.
+    Board(board::BoardArgs),
+    /// At a running relay: force rungs open or closed, or let their breakers decide again.
+    Override(override_rung::OverrideArgs),
+    /// At a running relay: make rungs the last choice.
+    Demote(override_rung::DemoteArgs),
+    /// At a running relay: change which rung of a ladder is tried first.
+    Order(order::OrderArgs),
+    /// At a running relay: end a rung's cool-down, hold or hard-down; the next request probes it.
+    Probe(deeds::RungArgs),
+    /// At a running relay: call a rung once, outside all traffic.
+    CheckRung(deeds::RungArgs),
+    /// At a running relay: what was asked, what was tried, how it ended.
+    Requests(requests::RequestsArgs),
+    /// At a running relay: who changed what, when and why, and what is still in force.
+    Actions(actions::ActionsArgs),
+    /// At a running relay: take an action back.
+    Undo(deeds::UndoArgs),
+    /// At a running relay: leave a note for whoever comes next.
+    Note(deeds::NoteArgs),
 }
 
 /// Where the config is.
@@ -56,23 +89,43 @@ impl Cli {
     /// wrong to standard error.
     #[must_use]
     pub fn run(self) -> ExitCode {
-        let result = match self.command {
-            Command::Demo(args) => demo::run(&args),
-            Command::Serve(args) => serve::run(&args.config),
-            Command::Check(args) => check::run(&args.config),
-            Command::Init(args) => init::run(&args),
-            Command::HashKey(args) => hash_key::run(&args),
-            Command::Journal(args) => journal::run(&args),
-            Command::Mock(args) => mock::run(args),
-        };
-        match result {
-            Ok(()) => ExitCode::SUCCESS,
+        match self.dispatch() {
+            Ok(ended) => ended.into(),
             Err(Failed(message)) => {
                 complain(&message);
                 ExitCode::FAILURE
             }
         }
     }
+
+    fn dispatch(self) -> Result<Ended, Failed> {
+        let done = |()| Ended::Done;
+        match self.command {
+            Command::Demo(args) => demo::run(&args).map(done),
+            Command::Serve(args) => serve::run(&args.config).map(done),
+            Command::Check(args) => check::run(&args.config).map(done),
+            Command::Init(args) => init::run(&args).map(done),
+            Command::HashKey(args) => hash_key::run(&args).map(done),
+            Command::Journal(args) => journal::run(&args).map(done),
+            Command::Mock(args) => mock::run(args).map(done),
+            Command::Board(args) => board::run(&args),
+            Command::Override(args) => override_rung::run(&args),
+            Command::Demote(args) => override_rung::demote(&args),
+            Command::Order(args) => order::run(&args),
+            Command::Probe(args) => deeds::probe(&args),
+            Command::CheckRung(args) => deeds::check(&args),
+            Command::Requests(args) => requests::run(&args),
+            Command::Actions(args) => actions::run(&args),
+            Command::Undo(args) => deeds::undo(&args),
+            Command::Note(args) => deeds::note(&args),
+        }
+    }
+}
+
+/// A command line that makes no sense, although its parts do.
+fn usage(message: &str) -> Result<Ended, Failed> {
+    complain(format!("belay: {message}"));
+    Ok(Ended::Usage)
 }
 
 /// A command that did not do what it was asked to, and why.

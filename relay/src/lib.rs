@@ -12,8 +12,10 @@
 //! | [`provider`] | calls to providers |
 //! | [`dialect`], [`policy`], [`journal`], [`metrics`], [`live`], [`feed`], [`config`] | pure parts, the record and the numbers; they do not know each other |
 //!
-//! Beside them [`wall`], the only file that reads the clock, and [`mock`], a
-//! provider that misbehaves on cue and knows nothing of the rest.
+//! Beside them [`wall`], the only file that reads the clock; [`mock`], a provider that
+//! misbehaves on cue and knows nothing of the rest; and what the commands for operators
+//! need: [`remote`], the admin API called from outside, and [`screen`], its answers as
+//! lines of text. The relay's own floors know none of these.
 
 pub mod admin;
 pub mod commands;
@@ -28,5 +30,7 @@ pub mod metrics;
 pub mod mock;
 pub mod policy;
 pub mod provider;
+pub mod remote;
+pub mod screen;
 pub mod serve;
 pub mod wall;

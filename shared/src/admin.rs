@@ -5,6 +5,7 @@ pub mod board;
 pub mod changes;
 pub mod feed;
 pub mod past;
+pub mod sample;
 pub mod ttl;
 
 pub use board::{Board, LadderState, ProviderState, RelayState, Role, RungState, You};

@@ -6,6 +6,8 @@
 
 pub mod admin;
 pub mod attempt;
+pub mod diagnose;
+pub mod figures;
 pub mod histogram;
 pub mod id;
 pub mod outcome;

@@ -167,6 +167,26 @@ fn metrics_and_live_numbers_are_told_and_never_ask() {
     assert_none("more than counting", [uses("metrics", &io), uses("live", &io)].concat());
 }
 
+#[test]
+fn screens_are_pure() {
+    let io = ["tokio", "reqwest", "std::io", "std::fs", "std::net", "std::env", "async fn"];
+    let clocks = ["Instant", "SystemTime", "wall::"];
+    assert_none("more than drawing", uses("screen", &[io.as_slice(), &clocks].concat()));
+}
+
+#[test]
+fn who_calls_a_relay_from_outside_knows_nothing_of_its_inside() {
+    let mut offenders = Vec::new();
+    for (name, allowed) in [("remote", ["remote"]), ("screen", ["screen"])] {
+        for (path, text) in floor(name) {
+            let mut others = crate_paths(&code(&text));
+            others.retain(|other| !allowed.contains(&other.as_str()));
+            offenders.extend(others.iter().map(|other| format!("{path}: {other}")));
+        }
+    }
+    assert_none("reaching into the relay", offenders);
+}
+
 /// The files for which `fails` holds.
 fn offenders(fails: impl Fn(&str) -> bool) -> Vec<String> {
     all_rust_files().into_iter().filter(|(_, text)| fails(text)).map(|(path, _)| path).collect()

@@ -1,0 +1,247 @@
+//! How every change of overrides and orders is made: what is so, what would be so, a
+//! question, and then at each relay once.
+
+use super::asking::{Asking, agreed, on_terminal};
+use super::deliver::{Deal, Delivery, SOON, deliver, id_or_fresh, report, worst};
+use super::relays::{Ended, RelayArgs, Relays};
+use super::{Failed, block_on, complain};
+use crate::remote::{CallError, Remote};
+use crate::{screen, wall};
+use futures_util::future::join_all;
+use http::Method;
+use shared::admin::Board;
+use shared::admin::actions::{Preview, WarningKind};
+use shared::admin::changes::{
+    Change, ChangeAnswer, ChangeRequest, Mode, NewOrder, OrderNow, OverrideNow, Target,
+};
+use shared::admin::ttl::Ttl;
+use std::collections::BTreeMap;
+
+/// Arguments of every change.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct ChangeArgs {
+    #[command(flatten)]
+    pub(super) relays: RelayArgs,
+    /// Why, for whoever reads it at night.
+    #[arg(long, value_name = "TEXT")]
+    pub(super) reason: String,
+    /// How long it lasts, such as 15m or 4h. Default: 15m for overrides, 4h for orders.
+    #[arg(long = "for", value_name = "TIME", conflicts_with = "endless")]
+    ttl: Option<Ttl>,
+    /// It lasts until somebody ends it.
+    #[arg(long)]
+    endless: bool,
+    /// This ladder may be left with nothing but forced-open rungs; several: again.
+    #[arg(long, value_name = "LADDER")]
+    accept: Vec<String>,
+    /// Show the preview and do it without asking.
+    #[arg(long, short)]
+    yes: bool,
+    /// The id of a change that was not confirmed: it is done once at the most.
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+}
+
+/// What one relay is to be asked for, and what is known before.
+struct Prepared<'a> {
+    remote: &'a Remote,
+    board: Board,
+    request: ChangeRequest,
+    /// What it would do, or why that is not known.
+    preview: Result<Preview, String>,
+}
+
+/// Makes what `changes` gives for a relay's board, on every relay.
+pub(super) fn make(
+    args: &ChangeArgs,
+    changes: impl Fn(&Board) -> Result<Vec<Change>, String>,
+) -> Result<Ended, Failed> {
+    let relays = args.relays.open()?;
+    let id = id_or_fresh(args.id.as_deref())?;
+    block_on(async {
+        let ready = relays.each(async |remote| prepare(remote, args, &id, &changes).await).await;
+        let mut prepared = Vec::new();
+        let mut ended = Vec::new();
+        for (remote, found) in ready {
+            match found {
+                Ok(found) => prepared.push(found),
+                Err(error) => {
+                    // Nothing was sent yet, whatever became of the call.
+                    complain(format!("belay: {error}"));
+                    if let CallError::Refused(_, detail, _) = &error
+                        && let Some(present) = &detail.present
+                    {
+                        relays.tell(&screen::present(present, wall::unix()));
+                    }
+                    if relays.json() {
+                        relays.say_json(remote, Err(&error));
+                    }
+                    ended.push(Ended::Failed);
+                }
+            }
+        }
+        if prepared.is_empty() {
+            return Err(Failed("belay: nothing was changed.".to_owned()));
+        }
+        if !ended.is_empty() {
+            let missing = ended.len();
+            complain(format!("belay: {missing} of {} relays will not know.", relays.all.len()));
+        }
+        prepared.iter().for_each(|prepared| tell(&relays, prepared));
+        may(args, &prepared)?;
+        complain(format!("belay: sending it as action {id}"));
+        let sent = prepared.iter().map(|prepared| send(&relays, prepared, args.yes));
+        ended.extend(join_all(sent).await);
+        Ok(worst(ended))
+    })?
+}
+
+async fn prepare<'a>(
+    remote: &'a Remote,
+    args: &ChangeArgs,
+    id: &str,
+    changes: &impl Fn(&Board) -> Result<Vec<Change>, String>,
+) -> Result<Prepared<'a>, CallError> {
+    let board: Board = remote.get(&["board"], &[]).await?.value;
+    let made = changes(&board)
+        .map_err(|error| CallError::NotSent(format!("{}: {error}", remote.shown())))?;
+    let mut expect = BTreeMap::new();
+    for change in &made {
+        match change {
+            Change::Order { ladder, .. } => {
+                let now = remote.get::<OrderNow>(&["ladders", ladder, "order"], &[]).await?;
+                expect.insert(format!("ladder/{ladder}"), now.value.version);
+            }
+            Change::Override { target: Target::Rung(rung), .. } => {
+                let now = remote.get::<OverrideNow>(&["rungs", rung, "override"], &[]).await?;
+                expect.insert(format!("rung/{rung}"), now.value.version);
+            }
+            // What a name stands for is the relay's to say.
+            Change::Override { .. } => {}
+        }
+    }
+    let request = ChangeRequest {
+        id: id.to_owned(),
+        reason: args.reason.clone(),
+        ttl: if args.endless { Some(Ttl::Endless) } else { args.ttl },
+        changes: made,
+        expect,
+        accept: args.accept.clone(),
+    };
+    let preview = match remote.send(Method::POST, &["preview"], &request, SOON).await {
+        Ok(preview) => Ok(preview.value),
+        Err(CallError::NotConfirmed(why) | CallError::NotSent(why)) => Err(why),
+        Err(refused @ CallError::Refused(..)) => return Err(refused),
+    };
+    Ok(Prepared { remote, board, request, preview })
+}
+
+fn tell(relays: &Relays, prepared: &Prepared<'_>) {
+    if relays.several() {
+        complain(format!("{}:", prepared.remote.shown()));
+    }
+    match &prepared.preview {
+        Ok(preview) => relays.tell(&screen::preview(preview, &prepared.board, &relays.look)),
+        Err(why) => complain(format!("belay: no preview: {why}")),
+    }
+    if let Some(span) = lasts(&prepared.request) {
+        complain(format!("It lasts {span}."));
+    }
+}
+
+/// How long it lasts; `None`: it takes something back, which has no end.
+fn lasts(request: &ChangeRequest) -> Option<String> {
+    let usual = request.changes.iter().find_map(|change| match change {
+        Change::Override { mode: Mode::Auto, .. }
+        | Change::Order { order: NewOrder::Config(_), .. } => None,
+        Change::Override { .. } => Some(Ttl::OVERRIDE),
+        Change::Order { .. } => Some(Ttl::ORDER),
+    })?;
+    Some(match request.ttl.unwrap_or(usual) {
+        Ttl::Endless => "until somebody ends it".to_owned(),
+        span => format!("for {span}, then it is as before"),
+    })
+}
+
+/// Whether it may be sent.
+fn may(args: &ChangeArgs, prepared: &[Prepared<'_>]) -> Result<(), Failed> {
+    let mut env = None;
+    for prepared in prepared {
+        let warnings = prepared.preview.iter().flat_map(|preview| &preview.warnings);
+        let lost = warnings.filter(|warning| warning.kind == WarningKind::LastRung);
+        let lost: Vec<&str> = lost.filter_map(|warning| warning.ladder.as_deref()).collect();
+        let open: Vec<_> =
+            lost.iter().filter(|ladder| args.accept.iter().all(|name| name != **ladder)).collect();
+        if !open.is_empty() {
+            let flags: Vec<_> = open.iter().map(|ladder| format!("--accept {ladder}")).collect();
+            return Err(Failed(format!(
+                "belay: nothing was changed: a ladder would have no rung left. `belay demote` \
+                 keeps it as the last choice; if losing it is meant, add {}.",
+                flags.join(" ")
+            )));
+        }
+        let relay = &prepared.board.relay;
+        if !lost.is_empty() && relay.protected {
+            env = relay.env.as_deref().or(env);
+        }
+    }
+    agreed(Asking::here(args.yes), "Do it?", env, on_terminal)
+}
+
+async fn send(relays: &Relays, prepared: &Prepared<'_>, yes: bool) -> Ended {
+    let Prepared { remote, request, .. } = prepared;
+    let id = &request.id;
+    let deal = Deal { id, method: Method::POST, path: &["changes"], body: request, patience: SOON };
+    loop {
+        let delivery: Delivery<ChangeAnswer> = deliver(remote, &deal).await;
+        let ended = report(relays, remote, id, &delivery, |answer| {
+            let ChangeAnswer { id, at, by, now, journaled } = answer;
+            let mut lines = screen::done(id, *at, by, *journaled, remote.shown());
+            lines.extend(screen::present(now, *at));
+            lines
+        });
+        // The same id again is the same change: safe, and still somebody's to decide.
+        let again = ended == Ended::NotConfirmed
+            && Asking::here(yes) == Asking::Terminal
+            && agreed(Asking::Terminal, "Send it again, with the same id?", None, on_terminal)
+                .is_ok();
+        if !again {
+            return ended;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::admin::changes::ConfigWord;
+
+    #[test]
+    fn what_takes_something_back_has_no_end() {
+        let request = |change, ttl| ChangeRequest {
+            id: "x".to_owned(),
+            reason: "r".to_owned(),
+            ttl,
+            changes: vec![change],
+            expect: BTreeMap::new(),
+            accept: Vec::new(),
+        };
+        let forced = |mode| Change::Override {
+            target: Target::Rung("sol".to_owned()),
+            mode,
+            cut_streams: false,
+        };
+        let order = |order| Change::Order { ladder: "chat".to_owned(), order };
+        let rungs = NewOrder::Rungs(vec!["sol".to_owned()]);
+        let rows = [
+            (forced(Mode::Auto), None, None),
+            (order(NewOrder::Config(ConfigWord::Config)), None, None),
+            (forced(Mode::Demoted), None, Some("for 15m, then it is as before")),
+            (order(rungs), None, Some("for 4h, then it is as before")),
+            (forced(Mode::ForcedOpen), Some(Ttl::Endless), Some("until somebody ends it")),
+        ];
+        for (change, ttl, expected) in rows {
+            assert_eq!(lasts(&request(change, ttl)).as_deref(), expected);
+        }
+    }
+}

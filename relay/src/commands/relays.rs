@@ -1,0 +1,199 @@
+//! Which relays a command talks to, with which token, and how it speaks to its reader.
+
+use super::{Failed, block_on, complain, running};
+use crate::remote::{CallError, LOOPBACK, Remote};
+use crate::screen::{Line, Look};
+use futures_util::future::join_all;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Ended {
+    /// Done.
+    Done = 0,
+    /// Refused, or failed: nothing was done, or not everywhere.
+    Failed = 1,
+    /// The command line makes no sense.
+    Usage = 2,
+    /// Sent, and nobody knows whether it was done.
+    NotConfirmed = 3,
+}
+
+impl From<Ended> for ExitCode {
+    fn from(ended: Ended) -> Self {
+        Self::from(ended as u8)
+    }
+}
+
+impl Ended {
+    /// How a call that went wrong ended.
+    pub(super) const fn of(error: &CallError) -> Self {
+        match error {
+            CallError::NotConfirmed(_) => Self::NotConfirmed,
+            CallError::NotSent(_) | CallError::Refused(..) => Self::Failed,
+        }
+    }
+}
+
+/// Arguments of every command that talks to relays.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct RelayArgs {
+    /// A relay's admin address; several: again. Default: BELAY_RELAY, which may name several
+    /// with spaces between them, else http://127.0.0.1:8788.
+    #[arg(long, value_name = "URL")]
+    relay: Vec<String>,
+    /// A file with the token; without it, BELAY_TOKEN is taken.
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Print the API's own JSON; of several relays one line each, with its address.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Draw with ASCII only; by itself where the locale is not UTF-8.
+    #[arg(long)]
+    ascii: bool,
+}
+
+/// The relays, and what the terminal can show.
+#[derive(Debug)]
+pub(super) struct Relays {
+    pub(super) all: Vec<Remote>,
+    pub(super) look: Look,
+    json: bool,
+}
+
+impl RelayArgs {
+    pub(super) fn open(&self) -> Result<Relays, Failed> {
+        running::install_tls();
+        let token = self.token()?;
+        let named = std::env::var("BELAY_RELAY").unwrap_or_default();
+        let mut urls: Vec<&str> = self.relay.iter().map(String::as_str).collect();
+        if urls.is_empty() {
+            urls = named.split_whitespace().collect();
+        }
+        if urls.is_empty() {
+            urls.push(LOOPBACK);
+        }
+        let failed = |error| Failed(format!("belay: {error}"));
+        let open = |url: &&str| Remote::new(url, token.as_deref()).map_err(failed);
+        let all = urls.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        all.iter().filter_map(Remote::in_clear).for_each(|text| complain(format!("belay: {text}")));
+        Ok(Relays { all, look: look(self.ascii), json: self.json })
+    }
+
+    fn token(&self) -> Result<Option<String>, Failed> {
+        let Some(path) = &self.token_file else {
+            let token = std::env::var("BELAY_TOKEN").unwrap_or_default();
+            return Ok(Some(token.trim().to_owned()).filter(|token| !token.is_empty()));
+        };
+        let shown = path.display();
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Failed(format!("belay: --token-file {shown} cannot be read: {error}."))
+        })?;
+        match text.trim() {
+            "" => {
+                Err(Failed(format!("belay: --token-file {shown} is empty; put the token in it.")))
+            }
+            token => Ok(Some(token.to_owned())),
+        }
+    }
+}
+
+impl Relays {
+    /// Runs `work` on every relay at the same time; in the order of the arguments.
+    pub(super) async fn each<'a, T>(
+        &'a self,
+        work: impl AsyncFn(&'a Remote) -> T,
+    ) -> Vec<(&'a Remote, T)> {
+        let work = &work;
+        join_all(self.all.iter().map(async |remote| (remote, work(remote).await))).await
+    }
+
+    /// As [`Relays::each`], for a command without an async world of its own.
+    pub(super) fn run<'a, T>(
+        &'a self,
+        work: impl AsyncFn(&'a Remote) -> T,
+    ) -> Result<Vec<(&'a Remote, T)>, Failed> {
+        block_on(self.each(work))
+    }
+
+    /// Whether there are several, so that every text must say which one it is about.
+    pub(super) fn several(&self) -> bool {
+        self.all.len() > 1
+    }
+
+    /// The API's own JSON: of one relay as it came, of several a line each.
+    pub(super) fn say_json(&self, remote: &Remote, answer: Result<&str, &CallError>) {
+        match answer {
+            Ok(json) if !self.several() => super::say(json),
+            Ok(json) => {
+                let relay = serde_json::Value::from(remote.shown());
+                super::say(format_args!("{{\"relay\":{relay},\"answer\":{json}}}"));
+            }
+            Err(error) if self.several() => {
+                let (relay, error) = (remote.shown(), error.to_string());
+                super::say(serde_json::json!({ "relay": relay, "error": error }));
+            }
+            // The complaint on standard error says it.
+            Err(_) => {}
+        }
+    }
+
+    /// The look of a terminal whose window may have another size by now.
+    pub(super) fn look_now(&self) -> Look {
+        Look { width: width(), ..self.look }
+    }
+
+    /// Rows of the terminal; `None`: there is none.
+    pub(super) fn rows(&self) -> Option<usize> {
+        terminal_size::terminal_size().map(|(_, rows)| usize::from(rows.0))
+    }
+
+    pub(super) const fn json(&self) -> bool {
+        self.json
+    }
+
+    /// Lines for standard output.
+    pub(super) fn show(&self, lines: &[Line]) {
+        let mut out = std::io::stdout().lock();
+        let _reader_gone =
+            out.write_all(self.look.page(lines).as_bytes()).and_then(|()| out.flush());
+    }
+
+    /// Lines for standard error, where what is asked is read even if the answer is piped.
+    pub(super) fn tell(&self, lines: &[Line]) {
+        let look = Look { colours: colours(std::io::stderr().is_terminal()), ..self.look };
+        let _reader_gone = std::io::stderr().write_all(look.page(lines).as_bytes());
+    }
+}
+
+fn colours(is_terminal: bool) -> bool {
+    let asked_not = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    is_terminal && !asked_not && !dumb
+}
+
+/// What standard output can show.
+fn look(ascii: bool) -> Look {
+    let colours = colours(std::io::stdout().is_terminal());
+    Look { width: width(), colours, ascii: ascii || !utf8() }
+}
+
+fn width() -> usize {
+    let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    // A file or a pipe has no width; a wide one keeps what is said whole.
+    width.unwrap_or(120).clamp(Look::NARROWEST, Look::WIDEST)
+}
+
+/// Whether the locale is UTF-8, by the first of the three that is set, as libc looks.
+fn utf8() -> bool {
+    let set =
+        ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(|name| std::env::var(name).ok());
+    let locale = set.into_iter().find(|value| !value.is_empty());
+    // Without any the terminal of today shows UTF-8 all the same.
+    locale.is_none_or(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
+}

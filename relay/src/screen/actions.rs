@@ -1,0 +1,160 @@
+//! What operators have done, and what is so since.
+
+use super::{Line, Look, Style, clock, fit, wrapped};
+use shared::UnixMillis;
+use shared::admin::actions::{Action, ActionKind, CheckAnswer};
+use shared::admin::changes::{Change, Mode, NewOrder, OrderSource, Present, Target};
+use shared::figures::{countdown, wait};
+
+/// What is in force, then what was done before, newest first.
+#[must_use]
+pub fn actions(in_force: &[Action], past: &[Action], now: UnixMillis, look: &Look) -> Vec<Line> {
+    let mut out = vec![Line::default().and(Style::Bold, "IN FORCE")];
+    if in_force.is_empty() {
+        out.push(Line::default().and(Style::Dim, "  nothing"));
+    }
+    for action in in_force {
+        let sign = match action.kind {
+            ActionKind::Note => "n",
+            _ => "■",
+        };
+        let end = match action.until_at {
+            Some(until) => format!("{} left", countdown(until.0.saturating_sub(now.0))),
+            None if action.kind == ActionKind::Note => "until ended".to_owned(),
+            None => "no end".to_owned(),
+        };
+        out.extend(row(action, sign, Style::Hand, &end, look));
+        let undo = match action.kind {
+            ActionKind::Note => format!("belay note --end {}", action.id),
+            _ => format!("belay undo {}", action.id),
+        };
+        out.push(Line::default().and(Style::Dim, format!("            take it back: {undo}")));
+    }
+    if !past.is_empty() {
+        out.push(Line::default().and(Style::Bold, "PAST"));
+    }
+    for action in past {
+        let undone = action.undoes.as_deref().map(|id| format!("took back {id}"));
+        let end = undone.unwrap_or_else(|| action.id.clone());
+        out.extend(row(action, " ", Style::Plain, &end, look));
+    }
+    out
+}
+
+fn row(action: &Action, sign: &str, style: Style, end: &str, look: &Look) -> Vec<Line> {
+    let mut text = format!(
+        "{}  {}  {}  \"{}\"  {end}",
+        clock(action.at),
+        fit(&action.by, action.by.chars().count().max(6)),
+        what(action),
+        action.reason
+    );
+    if let Some(check) = &action.check {
+        text += &format!("  {}", found(check));
+    }
+    wrapped(look, sign, style, &text)
+}
+
+/// What an action did, in words.
+#[must_use]
+pub fn what(action: &Action) -> String {
+    let about = action.about.rung.as_deref().or(action.about.ladder.as_deref());
+    match action.kind {
+        ActionKind::Change => action.changes.iter().map(change).collect::<Vec<_>>().join(", "),
+        ActionKind::Undo => "undo".to_owned(),
+        ActionKind::Probe => format!("probe {} now", about.unwrap_or_default()),
+        ActionKind::Check => format!("check {}", about.unwrap_or_default()),
+        ActionKind::Note => format!("note on {}", about.unwrap_or("the relay")),
+    }
+}
+
+fn change(change: &Change) -> String {
+    match change {
+        Change::Override { target, mode, cut_streams } => {
+            let who = match target {
+                Target::Rung(name) => name.clone(),
+                Target::Provider(name) => format!("provider {name}"),
+                Target::Domain(name) => format!("domain {name}"),
+            };
+            let cut = if *cut_streams { ", streams cut" } else { "" };
+            format!("{who} {}{cut}", mode_text(*mode))
+        }
+        Change::Order { ladder, order: NewOrder::Rungs(rungs) } => {
+            format!("{ladder} order {}", rungs.join(" > "))
+        }
+        Change::Order { ladder, order: NewOrder::Config(_) } => {
+            format!("{ladder} back to the config's order")
+        }
+    }
+}
+
+fn mode_text(mode: Mode) -> String {
+    match mode {
+        Mode::Auto => "back to auto".to_owned(),
+        mode => mode.to_string().replace('_', " "),
+    }
+}
+
+/// What is so now: one line an override or order.
+#[must_use]
+pub fn present(present: &Present, now: UnixMillis) -> Vec<Line> {
+    let tail = |by: Option<&str>, reason: Option<&str>, until: Option<UnixMillis>| {
+        let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+        let reason = reason.map(|reason| format!(" \"{reason}\"")).unwrap_or_default();
+        let end = match until {
+            Some(at) => {
+                format!(", until {} ({} left)", clock(at), countdown(at.0.saturating_sub(now.0)))
+            }
+            None => ", no end".to_owned(),
+        };
+        format!("{by}{reason}{end}")
+    };
+    let mut out = Vec::new();
+    for rung in &present.rungs {
+        let mut text = format!("{}: {}", rung.rung, mode_text(rung.mode));
+        if rung.mode != Mode::Auto {
+            text += &tail(rung.by.as_deref(), rung.reason.as_deref(), rung.until_at);
+        }
+        out.push(Line::default().and(Style::Hand, "■").and(Style::Plain, format!(" {text}")));
+    }
+    for ladder in &present.ladders {
+        let mut text = format!("{}: {}", ladder.ladder, ladder.order.join(" > "));
+        if ladder.source == OrderSource::Config {
+            text += " (the config's)";
+        } else {
+            text += &tail(ladder.by.as_deref(), ladder.reason.as_deref(), ladder.until_at);
+        }
+        out.push(Line::default().and(Style::Hand, "■").and(Style::Plain, format!(" {text}")));
+    }
+    out
+}
+
+/// That a change was done, where and by whom, and what is so since.
+#[must_use]
+pub fn done(id: &str, at: UnixMillis, by: &str, journaled: bool, relay: &str) -> Vec<Line> {
+    let mut out = vec![Line::plain(format!("done {} on {relay} by {by}, action {id}", clock(at)))];
+    if !journaled {
+        let text = "the journal did not take it: it is in force, and a restart would forget it";
+        out.push(Line::default().and(Style::Warning, "◆").and(Style::Plain, format!(" {text}")));
+    }
+    out
+}
+
+/// What a check found.
+#[must_use]
+pub fn checked(check: &CheckAnswer, look: &Look) -> Vec<Line> {
+    let well = check.outcome == shared::AttemptOutcome::Ok;
+    let (sign, style) = if well { ("●", Style::Plain) } else { ("×", Style::Broken) };
+    wrapped(look, sign, style, &format!("{}: {}", check.rung, found(check)))
+}
+
+fn found(check: &CheckAnswer) -> String {
+    let status = check.status.map(|status| format!(", HTTP {status}")).unwrap_or_default();
+    let text = check.text.as_deref().map(|text| format!(": {text}")).unwrap_or_default();
+    format!(
+        "{}{status}, first token {}, took {}{text}",
+        check.outcome,
+        wait(check.ttft_ms),
+        wait(Some(check.latency_ms))
+    )
+}

@@ -1,0 +1,199 @@
+//! The board: per relay its troubles in words, then every ladder with its rungs.
+
+mod ladder;
+
+use super::{Line, Look, Style, clock, cut, wrapped};
+use shared::UnixMillis;
+use shared::admin::{Board, RelayState, Role};
+use shared::diagnose::{Level, Rule, Trouble, diagnose};
+use shared::figures::span;
+
+/// Lines of trouble that are shown before the rest is counted.
+const TROUBLES: usize = 6;
+/// A board older than this looks old, in milliseconds.
+const OLD: i64 = 5_000;
+
+/// One relay, as far as it is seen.
+#[derive(Debug, Clone)]
+pub struct View {
+    /// Its base URL.
+    pub url: String,
+    /// What is known of it.
+    pub seen: Seen,
+}
+
+/// What is known of a relay.
+#[derive(Debug, Clone)]
+pub enum Seen {
+    /// Its board, and how long ago that came, in milliseconds.
+    Board(Box<Board>, i64),
+    /// It does not answer any more: its last board, how old that is, and why.
+    Lost(Box<Board>, i64, String),
+    /// Never a board, and why.
+    Nothing(String),
+}
+
+impl Seen {
+    /// Whether it answers.
+    #[must_use]
+    pub const fn is_well(&self) -> bool {
+        matches!(self, Self::Board(..))
+    }
+}
+
+struct Told<'a> {
+    view: &'a View,
+    troubles: Vec<Trouble>,
+}
+
+/// Every relay one after another, the worst first; never averaged. With `most` lines to
+/// fill, ladders on which all is well shrink to their users' line, and what is still too
+/// much is cut and said to be.
+#[must_use]
+pub fn board(views: &[View], look: &Look, most: Option<usize>) -> Vec<Line> {
+    let full = lines(views, look, false);
+    let Some(most) = most.filter(|most| full.len() > *most) else {
+        return full;
+    };
+    let mut short = lines(views, look, true);
+    if short.len() > most {
+        let hidden = short.len() - most.saturating_sub(1);
+        short.truncate(most.saturating_sub(1));
+        short.push(Line::default().and(
+            Style::Dim,
+            format!("… {hidden} more lines: a taller window, or `belay board` without --watch"),
+        ));
+    }
+    short
+}
+
+fn lines(views: &[View], look: &Look, brief: bool) -> Vec<Line> {
+    let mut told: Vec<Told<'_>> = views
+        .iter()
+        .map(|view| {
+            let troubles = match &view.seen {
+                Seen::Board(board, _) | Seen::Lost(board, ..) => diagnose(board),
+                Seen::Nothing(_) => Vec::new(),
+            };
+            Told { view, troubles }
+        })
+        .collect();
+    told.sort_by_key(rank);
+    let mut out = Vec::new();
+    if views.len() > 1 {
+        out.extend(told.iter().flat_map(|told| summary(told, look)));
+    }
+    for told in &told {
+        // Of one that never answered the summary has said all there is.
+        if views.len() > 1 && matches!(told.view.seen, Seen::Nothing(_)) {
+            continue;
+        }
+        if !out.is_empty() {
+            out.push(Line::default());
+        }
+        relay(told, look, brief, &mut out);
+    }
+    out
+}
+
+/// The worst first: who does not answer, then by level and rule.
+fn rank(told: &Told<'_>) -> (bool, Option<Level>, Option<Rule>) {
+    let level = told.troubles.iter().map(|line| line.level).min();
+    let rule = told.troubles.first().map(|line| line.rule);
+    let rank = (told.view.seen.is_well(), level, rule);
+    // None sorts first, and stands for: nothing is wrong.
+    (rank.0, rank.1.or(Some(Level::Hand)), rank.2.or(Some(Rule::Hand)))
+}
+
+fn summary(told: &Told<'_>, look: &Look) -> Vec<Line> {
+    let name = name(told.view);
+    match (&told.view.seen, told.troubles.first()) {
+        (Seen::Nothing(why) | Seen::Lost(_, _, why), _) => {
+            wrapped(look, "◌", Style::Warning, &format!("{name}: {why}"))
+        }
+        (_, None) => vec![Line::plain(format!("● {name}: all well"))],
+        (_, Some(first)) => {
+            let (sign, style) = sign(first.level);
+            let count = told.troubles.len();
+            let text = cut(&format!("{name}, {count} to know: {}", first.text), look.width - 2);
+            vec![Line::default().and(style, sign).and(Style::Plain, format!(" {text}"))]
+        }
+    }
+}
+
+fn name(view: &View) -> String {
+    let known = match &view.seen {
+        Seen::Board(board, _) | Seen::Lost(board, ..) => board.relay.name.clone(),
+        Seen::Nothing(_) => None,
+    };
+    known.unwrap_or_else(|| view.url.clone())
+}
+
+const fn sign(level: Level) -> (&'static str, Style) {
+    match level {
+        Level::Broken => ("▲", Style::Broken),
+        Level::Warning => ("◆", Style::Warning),
+        Level::Hand => ("■", Style::Hand),
+    }
+}
+
+fn relay(told: &Told<'_>, look: &Look, brief: bool, out: &mut Vec<Line>) {
+    let (board, age, lost) = match &told.view.seen {
+        Seen::Board(board, age) => (board, *age, None),
+        Seen::Lost(board, age, why) => (board, *age, Some(why)),
+        Seen::Nothing(why) => {
+            let text = format!("{}: {why}", told.view.url);
+            out.extend(wrapped(look, "◌", Style::Warning, &text));
+            return;
+        }
+    };
+    let mut board = board.clone();
+    // Countdowns run on by the relay's clock between two boards.
+    board.at = UnixMillis(board.at.0.saturating_add(age));
+    out.push(head(&board, &told.view.url));
+    if let Some(why) = lost {
+        let text = format!("no news for {}, what follows is old: {why}", span(age));
+        out.extend(wrapped(look, "◌", Style::Warning, &text));
+    } else if age > OLD {
+        let text = format!("no news for {}, what follows is old", span(age));
+        out.extend(wrapped(look, "◌", Style::Warning, &text));
+    }
+    for line in told.troubles.iter().take(TROUBLES) {
+        let (sign, style) = sign(line.level);
+        out.extend(wrapped(look, sign, style, &line.text));
+    }
+    let more = told.troubles.len().saturating_sub(TROUBLES);
+    if more > 0 {
+        out.push(Line::default().and(Style::Dim, format!("  and {more} more to know")));
+    }
+    if told.troubles.is_empty() {
+        out.push(Line::default().and(Style::Dim, "● all well"));
+    }
+    out.extend(ladder::ladders(&board, look, brief));
+}
+
+fn head(board: &Board, url: &str) -> Line {
+    let RelayState { name, env, started_at, you, operators, journal, drain, .. } = &board.relay;
+    let title = [env.as_deref(), name.as_deref()].into_iter().flatten().collect::<Vec<_>>();
+    let title = if title.is_empty() { "relay".to_owned() } else { title.join(" ") };
+    let who = you.name.as_deref().unwrap_or("no token");
+    let role = if you.role == Role::Viewer { ", may only look" } else { "" };
+    let also: Vec<_> = operators
+        .iter()
+        .filter_map(|here| here.name.as_deref())
+        .filter(|name| Some(*name) != you.name.as_deref())
+        .collect();
+    let also = if also.is_empty() { String::new() } else { format!(", also {}", also.join(", ")) };
+    let up = span(board.at.0.saturating_sub(started_at.0));
+    let journal = if journal.ok { "ok" } else { "FAILING" };
+    let stopping = if drain.on { " · STOPPING" } else { "" };
+    Line::default().and(Style::Bold, title).and(
+        Style::Dim,
+        format!(
+            "  {}  up {up} · {} streams, {} waiting · journal {journal}{stopping} · {who}{role}{also} · {url}",
+            clock(board.at),
+            board.relay.streams,
+            board.relay.waiting,
+        ),
+    )
+}

@@ -1,0 +1,137 @@
+//! What is wrong, in words: the lines on top of every screen.
+//!
+//! Pure: a board in, lines out, the worst first. What only the reader of a board can
+//! know (a relay that does not answer, a clock that is off) is not said here.
+
+mod hands;
+mod ladders;
+mod relay;
+mod rungs;
+#[cfg(test)]
+mod tests;
+
+use crate::UnixMillis;
+use crate::admin::{Board, RungState};
+use crate::figures;
+
+/// How bad it is, which is also how it is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Something is broken.
+    Broken,
+    /// Something may soon be, or costs more than usual.
+    Warning,
+    /// An operator's hand is on it.
+    Hand,
+}
+
+/// Which rule spoke; the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// A ladder's users get errors, broken or late answers, or leave before a token.
+    Users,
+    /// A ladder without a usable rung, or on a last resort.
+    NoRung,
+    /// No provider can be reached at all.
+    ReachesNobody,
+    /// A provider refuses our key, model or credit.
+    Refused,
+    /// All rungs of one domain turned sick together.
+    Domain,
+    /// All rungs of one provider turned sick together.
+    Provider,
+    /// One rung is sick, or about to be.
+    Rung,
+    /// Twice as dear as usual, or more.
+    Spend,
+    /// A budget for hedges or retries is nearly used up.
+    Budget,
+    /// The relay itself.
+    Relay,
+    /// An override, or an order off the config.
+    Hand,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// How bad.
+    pub level: Level,
+    /// By which rule.
+    pub rule: Rule,
+    /// The ladders and rungs that it is about, for whoever wants to go there.
+    pub about: Vec<String>,
+    /// The words.
+    pub text: String,
+}
+
+/// What is wrong, the worst first; empty: nothing.
+#[must_use]
+pub fn diagnose(board: &Board) -> Vec<Trouble> {
+    let mut lines = ladders::users(board);
+    lines.extend(ladders::without_rung(board));
+    lines.extend(rungs::reaches_nobody(board));
+    lines.extend(rungs::refused(board));
+    lines.extend(rungs::sick(board));
+    lines.extend(ladders::spend(board));
+    lines.extend(ladders::budgets(board));
+    lines.extend(relay::relay(board));
+    lines.extend(hands::hands(board));
+    // Stable: each rule has put its own lines in order.
+    lines.sort_by_key(|line| line.rule);
+    lines
+}
+
+/// Whether no request goes there by itself: its breaker is open, it is held or forced open.
+#[must_use]
+pub fn is_out(rung: &RungState, now: UnixMillis) -> bool {
+    match rung.forced.as_ref().map(|forced| forced.mode.as_str()) {
+        Some("forced_open") => return true,
+        Some("forced_closed") => return is_held(rung, now),
+        _ => {}
+    }
+    rung.health.state == "open" || is_held(rung, now)
+}
+
+/// Whether its provider asked for a pause that is not over.
+#[must_use]
+pub fn is_held(rung: &RungState, now: UnixMillis) -> bool {
+    rung.health.hold.as_ref().is_some_and(|hold| hold.until_at > now)
+}
+
+/// Whether many of its last calls were late or failed, its breaker notwithstanding.
+#[must_use]
+pub fn is_failing(rung: &RungState) -> bool {
+    let (poor, calls) = (rung.now.slow + rung.now.bad, rung.now.calls);
+    poor >= 3 && figures::share(poor, calls).is_some_and(|share| share >= 0.2)
+}
+
+fn rung<'a>(board: &'a Board, name: &str) -> Option<&'a RungState> {
+    board.rungs.iter().find(|rung| rung.name == name)
+}
+
+/// How long ago, by the board's own clock.
+fn ago(board: &Board, at: UnixMillis) -> String {
+    figures::span(board.at.0.saturating_sub(at.0))
+}
+
+fn left(board: &Board, until: UnixMillis) -> String {
+    figures::countdown(until.0.saturating_sub(board.at.0))
+}
+
+/// `a`, `a and b`, `a, b and 3 more`.
+fn names(all: &[&str]) -> String {
+    match all {
+        [] => figures::UNKNOWN.to_owned(),
+        [one] => (*one).to_owned(),
+        [one, two] => format!("{one} and {two}"),
+        [one, two, three] => format!("{one}, {two} and {three}"),
+        [one, two, rest @ ..] => format!("{one}, {two} and {} more", rest.len()),
+    }
+}
+
+/// Who set it and why, as far as that is known.
+fn by(who: Option<&str>, why: Option<&str>) -> String {
+    let why = why.map(|why| format!(" \"{why}\"")).unwrap_or_default();
+    who.map_or_else(|| why.clone(), |who| format!(" by {who}{why}"))
+}

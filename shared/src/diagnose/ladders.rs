@@ -1,0 +1,169 @@
+//! What users feel, and what it costs.
+
+use super::{Level, Rule, Trouble, is_out, names, rung};
+use crate::admin::{Board, LadderState};
+use crate::figures::{per_hour, percent, share, wait};
+use crate::{PassedOver, admin::board::Step};
+
+/// Failed or broken requests in a minute that are worth a line whatever their share.
+const FAILED: u64 = 3;
+/// The same as a share.
+const FAILED_SHARE: f64 = 0.01;
+/// The share of late answers that is.
+const LATE_SHARE: f64 = 0.2;
+/// The share of clients that left before a token that is.
+const GONE_SHARE: f64 = 0.05;
+/// Requests below which a share of late or gone ones says nothing.
+const FEW: u64 = 5;
+/// A wait for a first token that somebody notices, in milliseconds.
+const LONG_WAIT: u64 = 15_000;
+
+/// Users of a ladder failing, broken in mid-stream, late, or gone before a token.
+pub(super) fn users(board: &Board) -> Vec<Trouble> {
+    let mut found: Vec<(u64, Trouble)> = board.ladders.iter().filter_map(users_of).collect();
+    // The ladder with most hurt users first.
+    found.sort_by_key(|(hurt, _)| std::cmp::Reverse(*hurt));
+    found.into_iter().map(|(_, line)| line).collect()
+}
+
+fn users_of(ladder: &LadderState) -> Option<(u64, Trouble)> {
+    let users = &ladder.users;
+    let lost = users.failed + users.broken;
+    let all = users.ok + lost + users.gone;
+    let over = |part: u64, limit: f64| share(part, all).is_some_and(|found| found >= limit);
+    let mut said = Vec::new();
+    let mut level = Level::Warning;
+    if lost > 0 && (lost >= FAILED || over(lost, FAILED_SHARE)) {
+        level = Level::Broken;
+        if users.failed > 0 {
+            let of = percent(share(users.failed, all));
+            said.push(format!("{} of {all} failed ({of})", users.failed));
+        }
+        if users.broken > 0 {
+            said.push(format!("{} broken in mid-stream", users.broken));
+        }
+    }
+    if all >= FEW && over(users.late, LATE_SHARE) {
+        let of = percent(share(users.late, all));
+        said.push(format!("{of} late, after {}", wait(users.late_ms)));
+    }
+    if all >= FEW && over(users.gone, GONE_SHARE) {
+        said.push(format!("{} left before a token", users.gone));
+    }
+    if let Some(oldest) = users.oldest_wait_ms.filter(|oldest| *oldest >= LONG_WAIT) {
+        said.push(format!("{} waiting, the oldest for {}", users.waiting, wait(Some(oldest))));
+    }
+    if said.is_empty() {
+        return None;
+    }
+    let usual = ladder.usual.as_ref().and_then(|usual| usual.ttft_p95_ms);
+    let usual = usual.map(|usual| format!(" (usual {})", wait(Some(usual)))).unwrap_or_default();
+    let p95 = wait(users.ttft_p95_ms);
+    let text = format!("{} users: {}; first token p95 {p95}{usual}", ladder.name, said.join(", "));
+    let line = Trouble { level, rule: Rule::Users, about: vec![ladder.name.clone()], text };
+    Some((lost * 10 + users.late + users.gone, line))
+}
+
+/// Ladders without a usable rung, or on a last resort.
+pub(super) fn without_rung(board: &Board) -> Vec<Trouble> {
+    let mut found = Vec::new();
+    for ladder in &board.ladders {
+        let rungs: Vec<_> = ladder.order.iter().filter_map(|name| rung(board, name)).collect();
+        let none = !rungs.is_empty() && rungs.iter().all(|rung| is_out(rung, board.at));
+        let resorts = ladder.users.last_resort;
+        let text = if none {
+            let forced = |mode: &str| mode == "forced_open";
+            let hands = rungs.iter().filter_map(|rung| rung.forced.as_ref());
+            let hands = hands.filter(|hand| forced(&hand.mode)).count();
+            let hands =
+                if hands > 0 { format!(", {hands} of them by hand") } else { String::new() };
+            format!("{}: no usable rung, all {} are out{hands}", ladder.name, rungs.len())
+        } else if resorts > 0 {
+            format!("{}: {resorts} requests in 60 s had nobody but a last resort", ladder.name)
+        } else {
+            continue;
+        };
+        let about = vec![ladder.name.clone()];
+        found.push(Trouble { level: Level::Broken, rule: Rule::NoRung, about, text });
+    }
+    found
+}
+
+/// Twice as dear as usual: which rung carries it, and why the usual one does not.
+pub(super) fn spend(board: &Board) -> Vec<Trouble> {
+    let mut found = Vec::new();
+    for ladder in &board.ladders {
+        let cost = ladder.users.cost_nps;
+        let Some(usual) = ladder.usual.as_ref().map(|usual| usual.cost_nps).filter(|c| *c > 0)
+        else {
+            continue;
+        };
+        if cost < usual.saturating_mul(2) {
+            continue;
+        }
+        let mut text =
+            format!("{} spends {} (usual {})", ladder.name, per_hour(cost), per_hour(usual));
+        if let Some(step) = ladder.steps.iter().max_by_key(|step| moved(step)) {
+            let (now, then) = (percent(step.share), percent(step.usual_share));
+            text += &format!(": {} carries {now} (usual {then})", step.rung);
+        }
+        if let Some(step) = ladder.steps.iter().min_by_key(|step| moved(step))
+            && moved(step) < 0
+            && let Some((why, _)) = step.passed.iter().max_by_key(|(_, count)| **count)
+        {
+            text += &format!("; {} is passed over: {}", step.rung, passed(*why));
+        } else if ladder.source != "config" {
+            text +=
+                &format!("; its order is off the config{}", super::by(ladder.by.as_deref(), None));
+        }
+        let about = vec![ladder.name.clone()];
+        found.push(Trouble { level: Level::Warning, rule: Rule::Spend, about, text });
+    }
+    found
+}
+
+/// By how much a step's share is off what is usual, in thousandths.
+fn moved(step: &Step) -> i64 {
+    let moved = step.share.unwrap_or(0.0) - step.usual_share.unwrap_or(0.0);
+    #[expect(clippy::cast_possible_truncation, reason = "a share is within 0..1")]
+    let moved = (moved * 1000.0) as i64;
+    moved
+}
+
+/// Why a rung is passed over, in words.
+fn passed(why: PassedOver) -> &'static str {
+    match why {
+        PassedOver::Open => "open",
+        PassedOver::Hold => "held",
+        PassedOver::Forced => "forced open by hand",
+        PassedOver::NoSlot => "half-open, its probe slot is taken",
+        PassedOver::Capability => "it lacks what is asked for",
+        PassedOver::Context | PassedOver::MaxOutput => "too small",
+    }
+}
+
+/// Budgets under a quarter.
+pub(super) fn budgets(board: &Board) -> Vec<Trouble> {
+    let mut found = Vec::new();
+    for ladder in &board.ladders {
+        let budget = &ladder.budget;
+        let low: Vec<_> = [("hedge", &budget.hedge), ("retry", &budget.retry)]
+            .into_iter()
+            .filter(|(_, bucket)| bucket.cap > 0.0 && bucket.level * 4.0 < bucket.cap)
+            .collect();
+        if low.is_empty() {
+            continue;
+        }
+        let words: Vec<_> = low.iter().map(|(name, _)| *name).collect();
+        let figures: Vec<_> = low
+            .iter()
+            .map(|(_, b)| {
+                format!("{:.0} of {:.0} left, {} refused in 60 s", b.level, b.cap, b.refused_1m)
+            })
+            .collect();
+        let text = format!("{}: {} budget low: {}", ladder.name, names(&words), figures.join("; "));
+        let about = vec![ladder.name.clone()];
+        found.push(Trouble { level: Level::Warning, rule: Rule::Budget, about, text });
+    }
+    found
+}
