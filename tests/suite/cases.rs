@@ -1,6 +1,7 @@
 //! Public bug reports as tests; the numbers are those of the project's
 //! collection of cases. Upstream bodies lie in `fixtures/`.
 
+mod account;
 mod breaker;
 mod budget;
 mod cancel;

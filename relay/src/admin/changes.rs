@@ -31,6 +31,8 @@ pub(super) async fn preview(
     Wanted(request): Wanted<ChangeRequest>,
 ) -> Result<Json<Preview>, Problem> {
     let by = operator.name;
+    // It warns of what is more than usual.
+    relay.prepare().await;
     // Thousands of walks are planned: not on a thread that others wait for.
     let preview = tokio::task::spawn_blocking(move || relay.preview(&request, &by)).await;
     match preview {

@@ -149,6 +149,13 @@ impl Relay {
         let _late_or_failed = tokio::time::timeout(DISK, reading).await;
     }
 
+    /// Attempts a second in a rung's busiest minute of the last day, as last read; `None`:
+    /// unknown.
+    pub(super) fn peak_of(&self, rung: &str) -> Option<f64> {
+        let looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        looked.usual.peaks.get(rung).copied()
+    }
+
     /// What is usual at this hour, if that was not read a moment ago.
     fn read_usual(&self) {
         let now = wall::now();

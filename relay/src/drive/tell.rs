@@ -51,6 +51,16 @@ pub(super) fn words(failure: &Failure, ladder: &Ladder, speaker: Option<&Provide
             "timeout",
             format!("No rung of '{name}' brought a first token in time. Send the request again."),
         ),
+        Told::AccountRefused => Words {
+            recoverable: false,
+            ..upstream(
+                "upstream_auth",
+                format!(
+                    "The providers of '{name}' refuse the relay's own credential; yours is fine. \
+                     Tell whoever runs this relay."
+                ),
+            )
+        },
         Told::BadGateway => upstream(
             "bad_gateway",
             format!(

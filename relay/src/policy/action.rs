@@ -107,6 +107,8 @@ pub enum Told {
     Unavailable,
     /// A rung was silent for too long.
     Timeout,
+    /// Whoever was called refused our account.
+    AccountRefused,
     /// Everything else.
     BadGateway,
     /// The third clock ran out.

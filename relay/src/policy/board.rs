@@ -13,6 +13,7 @@ pub use reshape::{Placed, places};
 use crate::policy::breaker::{Breaker, State, Ticket, Why};
 use crate::policy::budget::Budget;
 use crate::policy::health::{Health, Override, size_term};
+use crate::policy::histogram::Counts;
 use crate::policy::ladder::{HedgeSpec, LadderIndex, LadderSpec, RungIndex, RungSpec};
 use crate::policy::order::{Order, Source, Standing};
 use crate::policy::remembered::{Remembered, RememberedState};
@@ -578,6 +579,11 @@ impl Board {
         health.hold = crate::policy::hold::Hold::default();
         health.breaker.probe_now(now);
         self.note(rung, now, from, Why::Operator);
+    }
+
+    /// A rung's times to first token of late.
+    pub(crate) fn recent(&mut self, rung: RungIndex, now: Time) -> Option<Counts> {
+        Some(self.rungs.get_mut(rung.0)?.recent(now))
     }
 
     /// A rung's reference p95, for display and for keeping over a restart.

@@ -85,6 +85,8 @@ fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failu
         Failure { retry_after, ..told(Told::Unavailable, 503, failed) }
     } else if ranks().any(|rank| rank == Rank::Timeout) {
         told(Told::Timeout, 504, failed)
+    } else if told_by().all(|attempt| attempt.outcome == Some(AttemptOutcome::Auth)) {
+        told(Told::AccountRefused, 502, failed)
     } else {
         told(Told::BadGateway, 502, failed)
     }

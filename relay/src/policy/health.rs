@@ -6,7 +6,7 @@
 //! become the norm while it lasts.
 
 use crate::policy::breaker::{Breaker, State, Ticket};
-use crate::policy::histogram::{Rolling, at_least};
+use crate::policy::histogram::{Counts, Rolling, at_least};
 use crate::policy::hold::Hold;
 use crate::policy::ladder::{HedgeSpec, RungSpec};
 use crate::policy::remembered::{Reference, Remembered};
@@ -247,16 +247,19 @@ impl Health {
         true
     }
 
+    /// Its times to first token in the last minutes, or in the last half hour if they are few.
+    pub(crate) fn recent(&mut self, now: Time) -> Counts {
+        let recent = self.short.sum(now);
+        if recent.tokens() < ENOUGH { self.long.sum(now) } else { recent }
+    }
+
     /// Brings the estimates up to date; cheap if they are fresh.
     pub(crate) fn refresh(&mut self, now: Time) {
         let since = self.estimates.at.map(|at| now.since(at));
         if since.is_some_and(|since| since < REFRESH) {
             return;
         }
-        let mut recent = self.short.sum(now);
-        if recent.tokens() < ENOUGH {
-            recent = self.long.sum(now);
-        }
+        let recent = self.recent(now);
         let enough = recent.tokens() >= ENOUGH;
         let before = self.estimates;
         // Frozen while it is away: what it takes then is not what it usually takes.

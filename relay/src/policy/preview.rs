@@ -13,7 +13,12 @@ use crate::policy::ladder::{LadderIndex, LadderSpec, Need, RungIndex};
 use crate::policy::time::Time;
 use crate::policy::walk::Walk;
 use shared::PassedOver;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// A rung's times to first token are mixed in by so many of their quantiles.
+const POINTS: u32 = 200;
 
 /// Whom each of `needs` would call first at `now`; `None`: nobody, or it would wait. With
 /// the same seed two boards are compared and not two draws of chance.
@@ -38,6 +43,41 @@ pub fn replan(
         }));
     }
     called
+}
+
+/// Within which half and within which 95 of 100 of those who are `called` would have their
+/// first token, unhedged, as their rungs answered of late. `None`: there are none, or one
+/// of the rungs has not been seen.
+#[must_use]
+pub fn first_tokens(
+    board: &mut Board,
+    called: &[Option<RungIndex>],
+    now: Time,
+) -> Option<(Duration, Duration)> {
+    let mut counts: BTreeMap<RungIndex, u32> = BTreeMap::new();
+    for rung in called.iter().flatten() {
+        *counts.entry(*rung).or_default() += 1;
+    }
+    let mut points: Vec<(Duration, u32)> = Vec::new();
+    for (&rung, &count) in &counts {
+        let recent = board.recent(rung, now).filter(|recent| recent.tokens() > 0)?;
+        for point in 0..POINTS {
+            let q = (f64::from(point) + 0.5) / f64::from(POINTS);
+            // Beyond what was seen there is only "longer".
+            points.push((recent.quantile(q).unwrap_or(Duration::MAX), count));
+        }
+    }
+    points.sort_unstable();
+    let all: u64 = points.iter().map(|(_, weight)| u64::from(*weight)).sum();
+    let quantile = |percent: u64| {
+        let mut seen = 0;
+        let mut at_or_below = points.iter().filter_map(|(time, weight)| {
+            seen += u64::from(*weight);
+            (seen * 100 >= all * percent).then_some(*time)
+        });
+        at_or_below.next().filter(|time| *time < Duration::MAX)
+    };
+    Some((quantile(50)?, quantile(95)?))
 }
 
 /// Whether every rung of `ladder` is open, held or forced open.

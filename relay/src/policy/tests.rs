@@ -14,6 +14,7 @@ mod laws;
 mod onward;
 mod ordering;
 mod planning;
+mod previewing;
 mod remembering;
 mod repeats;
 mod reshaping;

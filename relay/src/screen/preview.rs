@@ -11,6 +11,7 @@ pub fn preview(preview: &Preview, board: &Board, look: &Look) -> Vec<Line> {
     let mut out = Vec::new();
     for ladder in &preview.ladders {
         out.push(head(ladder));
+        out.push(first_token(ladder));
         let name = ladder.steps.iter().map(|step| step.rung.chars().count()).max().unwrap_or(4);
         let name = name.clamp(4, 24);
         let heading = format!("  {:<8} {:<name$}  {:<17} cost", "place", "rung", "called first");
@@ -41,6 +42,13 @@ fn head(ladder: &LadderPreview) -> Line {
     let worse = lost.after.unwrap_or(0.0) > lost.before.unwrap_or(0.0);
     let style = if worse { Style::Broken } else { Style::Plain };
     line.and(style, served).and(Style::Dim, format!("  ({from})"))
+}
+
+/// How long users would wait, as the rungs answer now and if nothing were hedged.
+fn first_token(ladder: &LadderPreview) -> Line {
+    let half = both(ladder.ttft_p50_ms, wait);
+    let most = both(ladder.ttft_p95_ms, wait);
+    Line::default().and(Style::Plain, format!("  first token p50 {half}, p95 {most}, unhedged"))
 }
 
 fn row(step: &StepPreview, board: &Board, name: usize) -> Line {

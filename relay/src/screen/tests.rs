@@ -241,6 +241,8 @@ fn a_preview_says_before_and_after_and_the_worst_first() {
                 cost_nps: BeforeAfter { before: Some(1_100_000), after: Some(0) },
             }],
             unserved: BeforeAfter { before: Some(0.0), after: Some(0.08) },
+            ttft_p50_ms: BeforeAfter { before: Some(620), after: Some(810) },
+            ttft_p95_ms: BeforeAfter { before: Some(1_100), after: None },
             cost_nps: BeforeAfter { before: Some(3_900_000), after: None },
         }],
         warnings: vec![Warning {
@@ -253,6 +255,7 @@ fn a_preview_says_before_and_after_and_the_worst_first() {
     let found = look(120).page(&super::preview(&preview, &two(), &look(120)));
     for words in [
         "chat  cost 14 $/h → –  unserved 0 % → 8.0 %  (from its last 412 requests since 02:49:11Z)",
+        "first token p50 0.6 s → 0.8 s, p95 1.1 s → –, unhedged",
         "62 % → 0 %",
         "4.0 $/h → 0 $/h",
         "first token p95 now 1.1 s",

@@ -155,6 +155,12 @@ pub struct LadderPreview {
     pub steps: Vec<StepPreview>,
     /// The share of requests that no rung would serve, 0..1; `None` without requests.
     pub unserved: BeforeAfter<Option<f64>>,
+    /// Within which half of them would have their first token, in milliseconds, if nothing
+    /// were hedged: the rungs' last minutes, mixed as they would be called. `None`: a rung
+    /// that would be called has not been seen of late.
+    pub ttft_p50_ms: BeforeAfter<Option<u64>>,
+    /// The same for 95 of 100.
+    pub ttft_p95_ms: BeforeAfter<Option<u64>>,
     /// What they would cost, in nano-dollars per second; `None`: a price, or the requests,
     /// are unknown.
     pub cost_nps: BeforeAfter<Option<u64>>,

@@ -84,6 +84,54 @@ async fn a_preview_warns() {
 }
 
 #[tokio::test]
+async fn a_preview_says_how_long_users_would_wait() {
+    let (a, b) = (says("from A").await, says("from B").await);
+    let relay = Relay::start(&Setup::over(&[&a, &b]).ladder(NO_HEDGE)).await;
+    let force = |rung: &str| json!([{"rung": rung, "mode": "forced_open"}]);
+    relay.ask().await.assert_good("from A");
+    let seen = preview(&relay, force("a")).await;
+    let half = &seen["ladders"][0]["ttft_p50_ms"];
+    assert!(half["before"].is_u64() && half["after"].is_null(), "B was never called: {seen}");
+    let taken = done(&force_open(&relay, "t1", "a").await);
+    assert_eq!(taken["journaled"], true);
+    relay.ask().await.assert_good("from B");
+    let seen = preview(&relay, json!([{"rung": "a", "mode": "auto"}])).await;
+    for quantile in ["ttft_p50_ms", "ttft_p95_ms"] {
+        let of = &seen["ladders"][0][quantile];
+        assert!(of["before"].is_u64() && of["after"].is_u64(), "{quantile}: {seen}");
+    }
+}
+
+#[tokio::test]
+async fn a_preview_warns_of_a_rung_that_would_carry_more_than_on_any_minute_of_the_day() {
+    let (a, b) = (says("from A").await, says("from B").await);
+    let mut relay = Relay::start(&Setup::over(&[&a, &b]).ladder(NO_HEDGE)).await;
+    relay.kill().await;
+    // An hour ago a minute of B's had one call, and one of A's had many.
+    let file = rusqlite::Connection::open(relay.journal_file()).unwrap();
+    let hour_ago = "(CAST(strftime('%s', 'now') AS INTEGER) / 60 - 60) * 60000";
+    for (rung, calls) in [("a", 60_000), ("b", 1)] {
+        let row = format!(
+            "INSERT INTO minutes VALUES ({hour_ago}, 'chat', '{rung}', 1, {calls}, {calls}, \
+             0, 0, 0, 0, 0, 0, 0, 0, '{{}}', '{{}}', '[]', 0, 0, 0, 0)"
+        );
+        assert_eq!(file.execute(&row, []).unwrap(), 1);
+    }
+    drop(file);
+    let relay = relay.restart().await;
+    for _ in 0..10 {
+        relay.ask().await.assert_good("from A");
+    }
+    let seen = preview(&relay, json!([{"rung": "a", "mode": "forced_open"}])).await;
+    assert_eq!(kinds(&seen), ["over_peak"], "{seen}");
+    assert_eq!(seen["warnings"][0]["rung"], "b");
+    let text = seen["warnings"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("b would carry ") && text.ends_with("had 0.02."), "{text}");
+    let back = preview(&relay, json!([{"rung": "b", "mode": "forced_open"}])).await;
+    assert_eq!(kinds(&back), Vec::<&str>::new(), "A has carried more than that: {back}");
+}
+
+#[tokio::test]
 async fn a_preview_of_nonsense_is_refused() {
     let (relay, _rungs) = three().await;
     for (status, changes) in [

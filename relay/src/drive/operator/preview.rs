@@ -5,9 +5,10 @@ use super::carry::apply;
 use super::past::Gone;
 use super::refused::Refused;
 use super::steps::Steps;
+use crate::drive::count;
 use crate::drive::in_force::Ladder;
 use crate::drive::relay::Relay;
-use crate::policy::preview::{is_all_sick, lost_capability, replan};
+use crate::policy::preview::{first_tokens, is_all_sick, lost_capability, replan};
 use crate::policy::{Board, LadderIndex, Override, RungIndex, Time};
 use crate::wall;
 use shared::Usage;
@@ -15,7 +16,7 @@ use shared::admin::actions::{
     BeforeAfter, LadderPreview, Preview, StepPreview, Warning, WarningKind,
 };
 use shared::admin::changes::ChangeRequest;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Requests of one moment are taken as a second's.
@@ -56,8 +57,9 @@ impl Relay {
         let touched = in_force.ladders.iter().filter(|ladder| is_touched(ladder, &steps));
         let mut warnings: Vec<_> =
             touched.clone().flat_map(|ladder| self.warnings(ladder, &boards, &without)).collect();
+        let ladders: Vec<_> = touched.map(|ladder| self.preview_of(ladder, &boards)).collect();
+        warnings.extend(self.over_peak(&ladders, now));
         warnings.sort_by_key(|warning| warning.kind);
-        let ladders = touched.map(|ladder| self.preview_of(ladder, &boards)).collect();
         Ok(Preview { ladders, warnings })
     }
 
@@ -101,18 +103,62 @@ impl Relay {
                 cost_nps: BeforeAfter { before: costs(&before, rung), after: costs(&after, rung) },
             })
             .collect();
+        let first = |board: &Board, called: &[Option<RungIndex>]| {
+            let times = first_tokens(&mut board.clone(), called, boards.now);
+            times.map(|(half, most)| (millis(half), millis(most))).unzip()
+        };
+        let (half_before, most_before) = first(&boards.before, &before);
+        let (half_after, most_after) = first(&boards.after, &after);
         let sum = |of: fn(&StepPreview) -> Option<u64>| steps.iter().map(of).sum::<Option<u64>>();
         LadderPreview {
             ladder: ladder.name.to_string(),
             requests: u32::try_from(all).unwrap_or(u32::MAX),
             since_at: since,
             unserved: BeforeAfter { before: share(&before, None), after: share(&after, None) },
+            ttft_p50_ms: BeforeAfter { before: half_before, after: half_after },
+            ttft_p95_ms: BeforeAfter { before: most_before, after: most_after },
             cost_nps: BeforeAfter {
                 before: sum(|step| step.cost_nps.before),
                 after: sum(|step| step.cost_nps.after),
             },
             steps,
         }
+    }
+
+    /// Rungs that would carry more than in any minute of the last day. What they carry now
+    /// counts in full, since other ladders may lead there, too.
+    fn over_peak(&self, ladders: &[LadderPreview], now: Time) -> Vec<Warning> {
+        let mut more: BTreeMap<&str, f64> = BTreeMap::new();
+        for ladder in ladders {
+            let Some(since) = ladder.since_at else { continue };
+            let span = u64::try_from(wall::unix().0.saturating_sub(since.0)).unwrap_or(0);
+            let seconds = Duration::from_millis(span).max(LEAST_SPAN).as_secs_f64();
+            for step in &ladder.steps {
+                let share = step.share.after.unwrap_or(0.0) - step.share.before.unwrap_or(0.0);
+                *more.entry(&step.rung).or_default() +=
+                    share * f64::from(ladder.requests) / seconds;
+            }
+        }
+        let over = more.into_iter().filter(|(_, more)| *more > 0.0).filter_map(|(name, more)| {
+            let (carried, peak) = (self.carried(name, now)?, self.peak_of(name)?);
+            let would = carried + more;
+            (would > peak).then(|| Warning {
+                kind: WarningKind::OverPeak,
+                ladder: None,
+                rung: Some(name.to_owned()),
+                text: format!(
+                    "{name} would carry {would:.2} requests a second; its busiest minute of the \
+                     last 24 h had {peak:.2}."
+                ),
+            })
+        });
+        over.collect()
+    }
+
+    /// Attempts a second at a rung in the last half minute.
+    fn carried(&self, rung: &str, now: Time) -> Option<f64> {
+        let index = self.find_rung(rung).ok()?;
+        Some(self.live.rung_seen(index.0, count::at(now)).now.rps)
     }
 
     /// What the requests that go to `rung` cost a second; `None` without requests, or
@@ -184,6 +230,10 @@ impl Relay {
         }
         warnings
     }
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn is_touched(ladder: &Ladder, steps: &Steps) -> bool {

@@ -24,6 +24,8 @@ fn one_error_by_rank_over_all_attempts() {
         (&[by_status(429), by_status(500)], 503, Told::Unavailable),
         (&[by_status(503), by_status(500)], 503, Told::Unavailable),
         (&[by_status(401), by_status(500)], 502, Told::BadGateway),
+        (&[by_status(401), by_status(402)], 502, Told::AccountRefused),
+        (&[by_status(401), by_status(503)], 503, Told::Unavailable),
         (&[cut(), unreachable_host()], 502, Told::BadGateway),
     ];
     for (endings, status, gist) in rows {
