@@ -26,40 +26,45 @@ pub fn requests(rows: &[Listed], look: &Look) -> Vec<Line> {
     };
     let ladder = longest(ladder_of, 6, 12);
     let tenant = longest(client_of, 6, 10);
-    // TIME, OUT, TTFT, TOTAL, $ and the id have their widths; the trail has the rest.
-    let fixed = 14 + ladder + 10 + 7 + 7 + 18 + 6;
+    // TIME, OUT, TTFT, TOTAL, $ and the id have their widths; the trail has the rest, and
+    // what it needs most: a narrow screen goes without milliseconds and TOTAL.
     let wide = look.width >= 120;
-    let fixed = if wide { fixed + 9 + 12 + tenant + 3 } else { fixed };
+    let time = if wide { 12 } else { 8 };
+    let fixed = time + 1 + ladder + 1 + 10 + 8 + 18 + 1;
+    let fixed = if wide { fixed + 8 + 13 + 10 + tenant + 1 } else { fixed };
     let trail = look.width.saturating_sub(fixed).max(12);
     let mut head = format!(
-        "{} {} {} {} {:>7} {:>7}",
-        fit("TIME (UTC)", 13),
+        "{} {} {} {} {:>7}",
+        fit(if wide { "TIME (UTC)" } else { "TIME UTC" }, time),
         fit("LADDER", ladder),
         fit("TRAIL", trail),
         fit("OUT", 9),
         "TTFT",
-        "TOTAL"
     );
     if wide {
-        head += &format!(" {:>12} {:>9} {}", "TOK in/out", "$", fit("TENANT", tenant));
+        let rest =
+            format!(" {:>7} {:>12} {:>9} {}", "TOTAL", "TOK in/out", "$", fit("TENANT", tenant));
+        head += &rest;
     }
     let mut out = vec![Line::default().and(Style::Dim, head + " REQUEST")];
     for Listed { row, detail } in rows {
         let (outcome, style) = ended(row);
-        let time = row.at.to_string();
+        let at = row.at.to_string();
         let line = Line::plain(format!(
             "{} {} {} ",
-            fit(time.get(11..23).unwrap_or_default(), 13),
+            fit(at.get(11..11 + time).unwrap_or_default(), time),
             fit(ladder_of(row), ladder),
             fit(&trail_of(row, detail.as_ref()), trail),
         ));
         let line = line.and(style, fit(&outcome, 9));
-        let mut rest = format!(" {:>7} {:>7}", wait(row.ttft_ms), wait(row.latency_ms));
+        let mut rest = format!(" {:>7}", wait(row.ttft_ms));
         if wide {
             let tokens = |count: Option<u64>| count.map_or(UNKNOWN.to_owned(), |n| n.to_string());
             let used = format!("{}/{}", tokens(row.input_tokens), tokens(row.output_tokens));
             let cost = row.cost_usd.map_or(UNKNOWN.to_owned(), |usd| format!("{usd:.5}"));
-            rest += &format!(" {used:>12} {cost:>9} {}", fit(client_of(row), tenant));
+            let total = wait(row.latency_ms);
+            let tenant = fit(client_of(row), tenant);
+            rest += &format!(" {total:>7} {used:>12} {cost:>9} {tenant}");
         }
         out.push(line.and(Style::Plain, rest).and(Style::Dim, format!(" {}", row.id)));
     }
