@@ -33,7 +33,7 @@ use std::process::ExitCode;
 
 /// Keeps a chat answer flowing when an inference provider goes slow, junk or down.
 #[derive(Debug, Parser)]
-#[command(name = "belay", version, about, disable_help_subcommand = true)]
+#[command(name = "belay", version, about)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,

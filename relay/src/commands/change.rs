@@ -20,8 +20,6 @@ use std::collections::BTreeMap;
 /// Arguments of every change.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ChangeArgs {
-    #[command(flatten)]
-    pub(super) relays: RelayArgs,
     /// Why, for whoever reads it at night.
     #[arg(long, value_name = "TEXT")]
     pub(super) reason: String,
@@ -40,6 +38,8 @@ pub(super) struct ChangeArgs {
     /// The id of a change that was not confirmed: it is done once at the most.
     #[arg(long, value_name = "ID")]
     id: Option<String>,
+    #[command(flatten)]
+    pub(super) relays: RelayArgs,
 }
 
 /// What one relay is to be asked for, and what is known before.
@@ -61,7 +61,7 @@ pub(super) fn make(
     block_on(async {
         let ready = relays.each(async |remote| prepare(remote, args, &id, &changes).await).await;
         let mut prepared = Vec::new();
-        let mut ended = Vec::new();
+        let (mut ended, mut without) = (Vec::new(), Vec::new());
         for (remote, found) in ready {
             match found {
                 Ok(found) => prepared.push(found),
@@ -77,14 +77,15 @@ pub(super) fn make(
                         relays.say_json(remote, Err(&error));
                     }
                     ended.push(Ended::Failed);
+                    without.push(remote.shown());
                 }
             }
         }
         if prepared.is_empty() {
             return Err(Failed("belay: nothing was changed.".to_owned()));
         }
-        if !ended.is_empty() {
-            let missing = ended.len();
+        if !without.is_empty() {
+            let missing = without.len();
             complain(format!("belay: {missing} of {} relays will not know.", relays.all.len()));
         }
         prepared.iter().for_each(|prepared| tell(&relays, prepared));
@@ -96,6 +97,10 @@ pub(super) fn make(
         complain(format!("belay: sending it as action {id}"));
         let sent = prepared.iter().map(|prepared| send(&relays, prepared, args.yes));
         ended.extend(join_all(sent).await);
+        // Said again where it is read: the previews stand between.
+        for relay in without {
+            complain(format!("belay: nothing was done on {relay}: it was not reached, see above."));
+        }
         Ok(worst(ended))
     })?
 }
@@ -144,6 +149,8 @@ fn tell(relays: &Relays, prepared: &Prepared<'_>) {
     if relays.several() {
         complain(format!("{}:", prepared.remote.shown()));
     }
+    // A relay without traffic has nothing to reckon with: what is asked for is said all the same.
+    complain(format!("To be done: {}", screen::changes(&prepared.request.changes)));
     match &prepared.preview {
         Ok(preview) => relays.tell(&screen::preview(preview, &prepared.board, &relays.look)),
         Err(why) => complain(format!("belay: no preview: {why}")),

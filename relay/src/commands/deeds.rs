@@ -43,14 +43,14 @@ pub(super) struct NoteArgs {
 /// Arguments of everything that is done and is no change.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct DeedArgs {
-    #[command(flatten)]
-    pub(super) relays: RelayArgs,
     /// Why, for whoever reads it later.
     #[arg(long, value_name = "TEXT", default_value = "from the command line")]
     pub(super) reason: String,
     /// The id of a deed that was not confirmed: it is done once at the most.
     #[arg(long, value_name = "ID")]
     pub(super) id: Option<String>,
+    #[command(flatten)]
+    pub(super) relays: RelayArgs,
 }
 
 impl DeedArgs {

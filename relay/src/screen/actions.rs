@@ -34,8 +34,8 @@ pub fn actions(in_force: &[Action], past: &[Action], now: UnixMillis, look: &Loo
         out.push(Line::default().and(Style::Bold, "PAST"));
     }
     for action in past {
-        let undone = action.undoes.as_deref().map(|id| format!("took back {id}"));
-        let end = undone.unwrap_or_else(|| action.id.clone());
+        let undone = action.undoes.as_deref().map(|id| format!("  took back {id}"));
+        let end = format!("{}{}", action.id, undone.unwrap_or_default());
         out.extend(row(action, " ", Style::Plain, &end, (now, look)));
     }
     out
@@ -66,12 +66,18 @@ fn row(
 pub fn what(action: &Action) -> String {
     let about = action.about.rung.as_deref().or(action.about.ladder.as_deref());
     match action.kind {
-        ActionKind::Change => action.changes.iter().map(change).collect::<Vec<_>>().join(", "),
+        ActionKind::Change => changes(&action.changes),
         ActionKind::Undo => "undo".to_owned(),
         ActionKind::Probe => format!("probe {} now", about.unwrap_or_default()),
         ActionKind::Check => format!("check {}", about.unwrap_or_default()),
         ActionKind::Note => format!("note on {}", about.unwrap_or("the relay")),
     }
+}
+
+/// What is asked for, in words.
+#[must_use]
+pub fn changes(all: &[Change]) -> String {
+    all.iter().map(change).collect::<Vec<_>>().join(", ")
 }
 
 fn change(change: &Change) -> String {

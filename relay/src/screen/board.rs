@@ -200,7 +200,12 @@ fn head(board: &Board, url: &str, look: &Look) -> Vec<Line> {
     let long = title.1.chars().count() + 2;
     let room = Look { width: look.width.saturating_sub(long), ..*look };
     pieces.insert(0, dim(first));
-    let facts = flow(&room, 0, " · ", pieces);
+    let mut facts = flow(&room, 0, " · ", pieces.clone());
+    if facts.len() > 1 && name.is_some() {
+        // Its name tells it from the others; a row is worth more.
+        pieces.pop();
+        facts = flow(&room, 0, " · ", pieces);
+    }
     let left =
         |place| if place == 0 { title.clone() } else { (Style::Plain, " ".repeat(long - 2)) };
     let lines = facts.into_iter().enumerate();

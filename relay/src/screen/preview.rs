@@ -34,6 +34,7 @@ fn head(ladder: &LadderPreview, look: &Look) -> Vec<Line> {
     let since = ladder.since_at.map(|at| format!(" since {}", clock(at))).unwrap_or_default();
     let from = match ladder.requests {
         0 => "no request to plan anew".to_owned(),
+        1 => format!("from its last request{since}"),
         count => format!("from its last {count} requests{since}"),
     };
     let cost = both(ladder.cost_nps, |cost| cost.map_or(UNKNOWN.to_owned(), per_hour));

@@ -31,7 +31,7 @@ async fn a_provider_that_hangs_is_named_taken_out_and_taken_back_when_it_is_well
     let asked = engineer.runs(&words).await;
     asked.ends(1).tells("nothing was changed").tells("--yes");
     let done = engineer.runs(&[words.as_slice(), &["--yes"]].concat()).await;
-    done.ends(0).tells("It lasts for 15m").shows("done");
+    done.ends(0).tells("To be done: a forced open").tells("It lasts for 15m").shows("done");
     done.shows("a: forced open by local \"hangs, ticket 4711\", until").shows("(15:00 left)");
     let calls = a.count();
     let answer = relay.ask().await;
@@ -62,7 +62,11 @@ async fn a_provider_that_hangs_is_named_taken_out_and_taken_back_when_it_is_well
     let past = engineer.runs(&["actions"]).await;
     past.ends(0).shows("IN FORCE nothing").shows(&format!("took back {}", done.action()));
     let requests = engineer.runs(&["requests", "--tried", "a", "--limit", "500"]).await;
-    requests.shows("a ▲0.3s | b ●").shows("a ●");
+    requests
+        .shows("chat a ▲0.3s | b ●")
+        .shows("chat a ●")
+        .shows("(check) a ▲")
+        .shows("(check) a ●");
 }
 
 #[tokio::test]
