@@ -232,7 +232,11 @@ fn carried(board: &Board, out: &[&str]) -> String {
     }
     let more = said.len().saturating_sub(2);
     said.truncate(2);
-    let more = if more > 0 { format!(", and {more} more ladders") } else { String::new() };
+    let more = match more {
+        0 => String::new(),
+        1 => ", and one more ladder".to_owned(),
+        more => format!(", and {more} more ladders"),
+    };
     if said.is_empty() { String::new() } else { format!("; {}{more}", said.join("; ")) }
 }
 

@@ -1,7 +1,7 @@
 //! One provider hangs.
 
 use super::*;
-use tests::clock::{allow, ms};
+use tests::clock::{assert_within, ms};
 
 #[tokio::test]
 async fn a_provider_that_hangs_is_named_taken_out_and_taken_back_when_it_is_well() {
@@ -36,14 +36,14 @@ async fn a_provider_that_hangs_is_named_taken_out_and_taken_back_when_it_is_well
     let calls = a.count();
     let answer = relay.ask().await;
     answer.assert_good("from B");
-    assert!(answer.end_at < allow(ms(300)), "answered at once: {:?}", answer.end_at);
+    assert_within("an answer of the next rung", answer.end_at, ms(300));
     assert_eq!(a.count(), calls, "no traffic to it");
     let board = engineer.runs(&["board"]).await;
     board.shows("■ a forced open by local \"hangs, ticket 4711\"").shows("FORCED OPEN");
 
     // Is it well? Not yet, and then.
     let check = engineer.runs(&["check-rung", "a"]).await;
-    check.ends(1).shows("× a: ttft_timeout").lacks("HTTP");
+    check.ends(1).shows("× a: ttft_timeout").shows("the clock of 300ms ran out").lacks("HTTP");
     engineer.runs(&["check-rung", "a", "--json"]).await.ends(1).shows("\"ttft_timeout\"");
     a.now_answers(Reply::text("from A"));
     engineer.runs(&["check-rung", "a"]).await.ends(0).shows("● a: ok, HTTP 200, first token");
@@ -62,11 +62,7 @@ async fn a_provider_that_hangs_is_named_taken_out_and_taken_back_when_it_is_well
     let past = engineer.runs(&["actions"]).await;
     past.ends(0).shows("IN FORCE nothing").shows(&format!("took back {}", done.action()));
     let requests = engineer.runs(&["requests", "--tried", "a", "--limit", "500"]).await;
-    requests
-        .shows("chat a ▲0.3s | b ●")
-        .shows("chat a ●")
-        .shows("(check) a ▲")
-        .shows("(check) a ●");
+    requests.shows("chat a ▲0.").shows("chat a ●").shows("(check) a ▲").shows("(check) a ●");
 }
 
 #[tokio::test]
