@@ -92,8 +92,8 @@ pub(super) async fn find(relay: &Arc<Relay>, id: &str) -> Result<Action, Problem
     found.map(|(action, _answer)| action).ok_or_else(|| {
         Problem::new(
             StatusCode::NOT_FOUND,
-            "There is no action with this id: nothing was done under it. GET /admin/v1/actions \
-             lists those that are.",
+            "There is no action with this id: nothing was done under it. The list of actions has \
+             those that were done.",
         )
     })
 }
