@@ -27,7 +27,8 @@ use crate::wall;
 use axum::extract::Request;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json, Router};
+use axum::{Json, Router};
+use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use shared::admin::changes::{Refusal, RefusalDetail};
 use std::sync::Arc;
@@ -81,17 +82,14 @@ impl IntoResponse for Problem {
     }
 }
 
-/// The admin plane's routes.
-pub fn router(relay: &Arc<Relay>) -> Router {
-    let guarding = Arc::clone(relay);
-    let guard = move || Guard {
-        keyed: !guarding.in_force().config.admin.tokens.is_empty(),
-        origins: Arc::new([]),
-        refuse: |foreign| Problem::new(StatusCode::FORBIDDEN, foreign.advice()).into_response(),
-    };
-    let gate = Arc::new(Gate::default());
-    let checking = Arc::clone(relay);
-    let api = OpenApiRouter::new()
+/// What anybody may call.
+fn open() -> OpenApiRouter<Arc<Relay>> {
+    OpenApiRouter::new().routes(routes!(health::alive)).routes(routes!(health::ready))
+}
+
+/// What needs a token, where there are any.
+fn gated() -> OpenApiRouter<Arc<Relay>> {
+    OpenApiRouter::new()
         .routes(routes!(openapi::show))
         .routes(routes!(metrics::page))
         .routes(routes!(requests::list))
@@ -112,31 +110,45 @@ pub fn router(relay: &Arc<Relay>) -> Router {
         .routes(routes!(actions::list))
         .routes(routes!(actions::one))
         .routes(routes!(deeds::undo))
-        .layer(middleware::from_fn(move |mut request: Request, next: Next| {
-            let peer = request.extensions().get::<Arc<Peer>>();
-            let address = peer.and_then(|peer| peer.address());
-            let in_force = checking.in_force();
-            let tokens = &in_force.config.admin.tokens;
-            let (headers, query) = (request.headers(), request.uri().query());
-            let allowed = gate.pass(tokens, headers, query, address, wall::now());
-            async move {
-                match allowed {
-                    Ok(caller) => {
-                        request.extensions_mut().insert(caller.you());
-                        request.extensions_mut().insert(caller);
-                        next.run(request).await
-                    }
-                    Err(problem) => problem.into_response(),
+}
+
+/// The admin API's OpenAPI document: of every route, whatever the config.
+#[must_use]
+pub fn document() -> Bytes {
+    openapi::document(open().merge(gated()).into_openapi())
+}
+
+/// The admin plane's routes.
+pub fn router(relay: &Arc<Relay>) -> Router {
+    let guarding = Arc::clone(relay);
+    let guard = move || Guard {
+        keyed: !guarding.in_force().config.admin.tokens.is_empty(),
+        origins: Arc::new([]),
+        refuse: |foreign| Problem::new(StatusCode::FORBIDDEN, foreign.advice()).into_response(),
+    };
+    let gate = Arc::new(Gate::default());
+    let checking = Arc::clone(relay);
+    let api = gated().split_for_parts().0;
+    let api = api.layer(middleware::from_fn(move |mut request: Request, next: Next| {
+        let peer = request.extensions().get::<Arc<Peer>>();
+        let address = peer.and_then(|peer| peer.address());
+        let in_force = checking.in_force();
+        let tokens = &in_force.config.admin.tokens;
+        let (headers, query) = (request.headers(), request.uri().query());
+        let allowed = gate.pass(tokens, headers, query, address, wall::now());
+        async move {
+            match allowed {
+                Ok(caller) => {
+                    request.extensions_mut().insert(caller.you());
+                    request.extensions_mut().insert(caller);
+                    next.run(request).await
                 }
+                Err(problem) => problem.into_response(),
             }
-        }));
-    let (routes, described) = OpenApiRouter::with_openapi(openapi::preface())
-        .routes(routes!(health::alive))
-        .routes(routes!(health::ready))
-        .merge(api)
-        .split_for_parts();
-    routes
-        .layer(Extension(openapi::Document::new(&described)))
+        }
+    }));
+    let open = open().split_for_parts().0;
+    open.merge(api)
         .fallback(async || {
             Problem::new(
                 StatusCode::NOT_FOUND,

@@ -8,6 +8,7 @@ use crate::admin::changes::{Change, Mode, NewOrder};
 use crate::admin::ttl::Ttl;
 use crate::histogram::{BUCKETS, Bucket, Hist};
 use crate::{RequestId, UnixMillis};
+use std::borrow::Cow;
 use utoipa::openapi::schema::{
     AnyOfBuilder, ArrayBuilder, ArrayItems, Object, ObjectBuilder, Schema, SchemaFormat, Type,
 };
@@ -24,7 +25,7 @@ pub enum Reason {}
 
 /// Gives types their hand-made schemas, and says which others these refer to.
 macro_rules! schemas {
-    ($($name:ident $(with $($other:ident),+)? => $schema:expr;)+) => {$(
+    ($($name:ident $(as $called:literal)? $(with $($other:ident),+)? => $schema:expr;)+) => {$(
         impl PartialSchema for $name {
             fn schema() -> RefOr<Schema> {
                 $schema.into()
@@ -32,6 +33,10 @@ macro_rules! schemas {
         }
 
         impl ToSchema for $name {
+            $(fn name() -> Cow<'static, str> {
+                $called.into()
+            })?
+
             fn schemas(all: &mut Vec<(String, RefOr<Schema>)>) {
                 $($(
                     all.push(($other::name().into_owned(), $other::schema()));
@@ -86,7 +91,8 @@ schemas! {
     )
     .max_length(Some(400));
 
-    Bucket => ArrayBuilder::new()
+    // The board has buckets, too, of tokens.
+    Bucket as "HistBucket" => ArrayBuilder::new()
         .description(Some(
             "One bucket that is not empty: its index, first tokens that came in it, attempts that \
              were cut in it without a token.",

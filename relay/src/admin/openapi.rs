@@ -7,7 +7,6 @@
 pub(super) mod filters;
 pub(super) mod refusals;
 
-use axum::Extension;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderValue, header};
@@ -18,6 +17,7 @@ use shared::admin::feed::Operators;
 use shared::admin::{
     Board, ConfigState, Curve, FeedKind, LadderState, RequestBatch, RungState, Tick, TransitionRow,
 };
+use std::sync::LazyLock;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{Components, OpenApi};
 use utoipa::{Modify, OpenApi as _};
@@ -73,27 +73,19 @@ impl Modify for Token {
     }
 }
 
-/// The document, without a route yet.
-pub(super) fn preface() -> OpenApi {
-    Preface::openapi()
-}
-
-/// The document as it is sent.
-#[derive(Debug, Clone)]
-pub(super) struct Document(Bytes);
-
-impl Document {
-    pub(super) fn new(routes: &OpenApi) -> Self {
-        let json = serde_json::to_value(routes).and_then(|mut document| {
-            plain(&mut document);
-            serde_json::to_vec(&document)
-        });
-        let json = json.unwrap_or_else(|error| {
-            tracing::error!(%error, "the OpenAPI document could not be written");
-            b"{}".to_vec()
-        });
-        Self(json.into())
-    }
+/// The document of these routes, as it is sent.
+pub(super) fn document(routes: OpenApi) -> Bytes {
+    let mut document = Preface::openapi();
+    document.merge(routes);
+    let json = serde_json::to_value(document).and_then(|mut document| {
+        plain(&mut document);
+        serde_json::to_vec(&document)
+    });
+    let json = json.unwrap_or_else(|error| {
+        tracing::error!(%error, "the OpenAPI document could not be written");
+        b"{}".to_vec()
+    });
+    json.into()
 }
 
 /// Puts right what is said for Rust and not for JSON: a field that may be null is always
@@ -142,7 +134,8 @@ fn may_be_null(field: &Value) -> bool {
     get, path = "/admin/v1/openapi.json", tag = "process", operation_id = "openapi",
     responses((status = 200, description = "OpenAPI 3.1.", body = Value), Gated),
 )]
-pub(super) async fn show(Extension(Document(json)): Extension<Document>) -> Response {
+pub(super) async fn show() -> Response {
+    static DOCUMENT: LazyLock<Bytes> = LazyLock::new(super::document);
     let kind = HeaderValue::from_static("application/json");
-    ([(header::CONTENT_TYPE, kind)], json).into_response()
+    ([(header::CONTENT_TYPE, kind)], DOCUMENT.clone()).into_response()
 }
