@@ -145,6 +145,7 @@ fn what_the_relay_refuses_to_read_the_document_refuses_too() {
         (words(json!({"rung": "a", "mode": "auto", "tll": "1m"})), "misspelt"),
         (json!({"id": "a", "reason": "b", "changes": [], "tll": "1m"}), "misspelt"),
         (json!({"id": "a", "changes": []}), "no reason"),
+        (json!("a"), "no object"),
     ] {
         assert!(serde_json::from_value::<ChangeRequest>(wrong.clone()).is_err(), "{why}");
         is("ChangeRequest", &wrong).expect_err(why);
@@ -175,6 +176,12 @@ async fn it_is_served_and_has_every_call_with_its_id() {
         }
     }
     assert_eq!(ids.len(), 26, "{ids:?}");
+    for schema in DOCUMENT["components"]["schemas"].as_object().unwrap().values() {
+        jsonschema::meta::validate(schema).unwrap();
+        let required = schema["required"].as_array().cloned().unwrap_or_default();
+        let once: BTreeSet<_> = required.iter().map(Value::as_str).collect();
+        assert_eq!(once.len(), required.len(), "{schema}");
+    }
 }
 
 /// What the relay says it knows, where it is asked for what it does not.

@@ -116,7 +116,11 @@ fn tell_nulls(schema: &mut Map<String, Value>) {
     }
     let required = schema.entry("required").or_insert_with(|| Value::Array(Vec::new()));
     if let Value::Array(required) = required {
-        required.extend(nulls.into_iter().map(Value::String));
+        for name in nulls.into_iter().map(Value::String) {
+            if !required.contains(&name) {
+                required.push(name);
+            }
+        }
     }
 }
 

@@ -92,10 +92,14 @@ fn operation(method: &str, path: &str) -> Option<&'static Value> {
     found.map(|(_, _, operation)| operation)
 }
 
-/// Fails unless the document has this call and this answer to it.
+/// Fails unless the document has this call and this answer to it, or has neither.
 #[track_caller]
 pub(crate) fn conforms(method: &str, path: &str, answer: &Answer) {
-    let operation = operation(method, path).unwrap_or_else(|| panic!("no call {method} {path}"));
+    let Some(operation) = operation(method, path) else {
+        // What there is not is refused like all that is refused.
+        assert!(matches!(answer.status, 401 | 403 | 404 | 405), "{method} {path} is not described");
+        return is("Refusal", &answer.json()).unwrap();
+    };
     let response = &operation["responses"][answer.status.to_string()];
     assert!(response.is_object(), "{method} {path} answers {}", answer.status);
     let kind = answer.header("content-type").unwrap_or_default();
