@@ -23,6 +23,7 @@ mod harness;
 mod journal;
 mod mended;
 mod metrics;
+mod openapi;
 mod outcomes;
 mod reload;
 mod rescue;
