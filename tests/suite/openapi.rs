@@ -184,6 +184,31 @@ async fn it_is_served_and_has_every_call_with_its_id() {
     }
 }
 
+/// The fields that a schema names, wherever it names them.
+fn fields(schema: &Value) -> Vec<&str> {
+    let own = schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    let parts = ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|of| schema[of].as_array());
+    own.chain(parts.flatten().flat_map(fields)).collect()
+}
+
+#[test]
+fn no_name_of_the_api_changes_unnoticed() {
+    // Schemas and what is written come from the same types: a renamed field changes both.
+    let known: BTreeSet<_> = include_str!("openapi/names.txt").lines().map(str::to_owned).collect();
+    let calls = contract::operations();
+    let mut names: BTreeSet<_> =
+        calls.map(|(path, method, _)| format!("{} {path}", method.to_uppercase())).collect();
+    for (name, schema) in DOCUMENT["components"]["schemas"].as_object().unwrap() {
+        names.extend(fields(schema).into_iter().map(|field| format!("{name}.{field}")));
+        let words = schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        names.extend(words.map(|word| format!("{name}: {word}")));
+    }
+    let gone: Vec<_> = known.difference(&names).collect();
+    let new: Vec<_> = names.difference(&known).collect();
+    assert!(gone.is_empty(), "programs out there still use these: {gone:#?}");
+    assert!(new.is_empty(), "put these into tests/suite/openapi/names.txt: {new:#?}");
+}
+
 /// What the relay says it knows, where it is asked for what it does not.
 #[tokio::test]
 async fn parameters_are_those_that_the_relay_knows() {

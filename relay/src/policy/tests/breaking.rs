@@ -96,7 +96,7 @@ fn the_slow_mark_speaks_while_the_call_runs() {
 // Fourteen, and not the twenty of design.md: where a rung is dead at the start, every
 // further one is a client that waits.
 #[test]
-fn until_there_is_a_reference_nothing_is_slow_but_fourteen_silent_ones_open() {
+fn until_there_is_a_reference_nothing_is_slow_but_a_long_silent_run_opens() {
     let mut house = House::of(
         LadderSpec { ttft: Some(secs(3)), retries: Some(0), ..ladder(2) },
         vec![

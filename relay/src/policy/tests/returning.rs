@@ -243,14 +243,17 @@ fn the_reference_stands_still_while_the_rung_is_away() {
 
 #[test]
 fn the_reference_rises_with_late_tokens_and_not_with_what_is_cut() {
-    // Late tokens and cuts at the same age, for every twenty usual calls. Two cuts for each
-    // late token are as many as may be.
-    for (late, cut, rises) in [(3, 0, true), (2, 4, true), (2, 5, false), (0, 3, false)] {
+    // Late tokens and, cut a little sooner, losers of races for every ten usual calls. By
+    // Kaplan and Meier alone the p95 is in all rows the late tokens'. Two cuts for each of
+    // them are as many as may be.
+    for (late, cut, rises) in
+        [(2, 0, true), (1, 2, true), (2, 4, true), (1, 3, false), (2, 5, false)]
+    {
         let mut house = House::new(2);
         house.learn(ms(1_000));
         let before = house.board.reference(FIRST).unwrap();
-        for _ in 0..6 {
-            for _ in 0..20 {
+        for _ in 0..10 {
+            for _ in 0..10 {
                 house.call(FIRST, ms(1_000));
             }
             for _ in 0..late {
@@ -258,7 +261,7 @@ fn the_reference_rises_with_late_tokens_and_not_with_what_is_cut() {
             }
             for _ in 0..cut {
                 let (dialled, ticket) = (house.now, house.board.dial(FIRST, house.now));
-                house.after(ms(1_200));
+                house.after(ms(1_100));
                 let lost = crate::policy::board::Report {
                     outcome: O::Cancelled,
                     cause: Some(shared::Cause::LostRace),
