@@ -46,21 +46,22 @@ pub fn replan(
 }
 
 /// Within which half and within which 95 of 100 of those who are `called` would have their
-/// first token, unhedged, as their rungs answered of late. `None`: there are none, or one
-/// of the rungs has not been seen.
+/// first token, unhedged, as their rungs answered of late. `None`: there are none, one of
+/// the rungs has not been seen, or it lies beyond what was seen.
 #[must_use]
 pub fn first_tokens(
     board: &mut Board,
     called: &[Option<RungIndex>],
     now: Time,
-) -> Option<(Duration, Duration)> {
+) -> (Option<Duration>, Option<Duration>) {
     let mut counts: BTreeMap<RungIndex, u32> = BTreeMap::new();
     for rung in called.iter().flatten() {
         *counts.entry(*rung).or_default() += 1;
     }
     let mut points: Vec<(Duration, u32)> = Vec::new();
     for (&rung, &count) in &counts {
-        let recent = board.recent(rung, now).filter(|recent| recent.tokens() > 0)?;
+        let recent = board.recent(rung, now).filter(|recent| recent.tokens() > 0);
+        let Some(recent) = recent else { return (None, None) };
         for point in 0..POINTS {
             let q = (f64::from(point) + 0.5) / f64::from(POINTS);
             // Beyond what was seen there is only "longer".
@@ -77,7 +78,7 @@ pub fn first_tokens(
         });
         at_or_below.next().filter(|time| *time < Duration::MAX)
     };
-    Some((quantile(50)?, quantile(95)?))
+    (quantile(50), quantile(95))
 }
 
 /// Whether every rung of `ladder` is open, held or forced open.

@@ -105,7 +105,7 @@ impl Relay {
             .collect();
         let first = |board: &Board, called: &[Option<RungIndex>]| {
             let times = first_tokens(&mut board.clone(), called, boards.now);
-            times.map(|(half, most)| (millis(half), millis(most))).unzip()
+            (times.0.map(millis), times.1.map(millis))
         };
         let (half_before, most_before) = first(&boards.before, &before);
         let (half_after, most_after) = first(&boards.after, &after);

@@ -31,8 +31,9 @@ pub(super) const ATTEMPTS: &str = "SELECT n, rung, kind, probe, outcome, cause, 
     output_tokens, cached_tokens, reasoning_tokens, estimated, cost_nano, no_cost
     FROM attempts WHERE request = ?1 ORDER BY n";
 
-/// Everything that was not a plain first attempt, answered in time.
-const TROUBLE: &str = " AND (r.outcome IS NOT 'ok' OR r.attempts_made > 1
+/// Everything that was not a plain first attempt, answered in time. One that still runs may
+/// be that yet.
+const TROUBLE: &str = " AND (r.outcome <> 'ok' OR r.attempts_made > 1
     OR EXISTS (SELECT 1 FROM attempts a WHERE a.request = r.id
                AND (a.verdict <> 'good' OR a.stream_verdict = 'bad')))";
 
