@@ -52,6 +52,10 @@ pub fn cell(rung: &RungState, step: Option<&Step>, now: UnixMillis, stale: Optio
     let spoken = parts.iter().filter(|part| !part.is_empty()).copied();
     let spoken = spoken.filter(|part| part.chars().any(char::is_alphanumeric));
     let spoken = spoken.collect::<Vec<_>>().join(", ");
+    let spoken = match stale {
+        Some(age) => format!("{}, no news for {}", rung.name, shared::figures::span(age)),
+        None => spoken,
+    };
     let second = [word.as_str(), second.as_str()];
     let second = second.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>();
     Cell { fill, head, second: second.join(" "), third, spoken }
@@ -215,8 +219,8 @@ mod tests {
                 Some(HoldState { until_at: before(-18), why: "provider".to_owned() });
         };
         let rows: Vec<(RungState, Fill, &str, &str)> = vec![
-            (rung(|_| {}), Fill::None, "○ sol", ""),
-            (rung(|rung| rung.now.calls = 7), Fill::None, "● sol", ""),
+            (rung(|rung| rung.now.calls = 0), Fill::None, "○ sol", ""),
+            (rung(|_| {}), Fill::None, "● sol", ""),
             (rung(open), Fill::Block, "▲ sol", "OPEN probe 0:04"),
             (rung(held), Fill::Tint, "‖ sol", "HOLD 0:18"),
             (
@@ -260,18 +264,13 @@ mod tests {
             (
                 rung(|rung| {
                     open(rung);
-                    rung.forced = Some(sample::forced("forced_open"));
+                    sample::force(rung, "forced_open");
                 }),
                 Fill::Outline,
                 "■▲ sol",
                 "FORCED OPEN",
             ),
-            (
-                rung(|rung| rung.forced = Some(sample::forced("demoted"))),
-                Fill::Outline,
-                "■ sol",
-                "LAST",
-            ),
+            (rung(|rung| sample::force(rung, "demoted")), Fill::Outline, "■ sol", "LAST"),
         ];
         for (rung, fill, head, second) in rows {
             let found = cell(&rung, None, NIGHT, None);

@@ -19,6 +19,9 @@ pub mod theme;
 pub mod update;
 pub mod words;
 
+#[cfg(test)]
+mod tests;
+
 use crate::link::Link;
 use crate::model::{Model, Screen};
 use crate::panel::Scene;

@@ -125,9 +125,10 @@ pub struct Model {
 }
 
 /// Something that is read from a relay.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum Loaded<T> {
     /// Nobody has asked.
+    #[default]
     No,
     /// It was asked for.
     Asked,
@@ -135,12 +136,6 @@ pub enum Loaded<T> {
     Come(T),
     /// It did not, and why.
     Failed(String),
-}
-
-impl<T> Default for Loaded<T> {
-    fn default() -> Self {
-        Self::No
-    }
 }
 
 impl Model {

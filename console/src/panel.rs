@@ -2,7 +2,7 @@
 //! the engineer does there into messages.
 
 pub mod actions;
-pub mod board;
+pub(crate) mod board;
 pub mod breakers;
 pub mod dialog;
 pub mod help;

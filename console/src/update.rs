@@ -12,6 +12,7 @@ use shared::diagnose::diagnose;
 
 /// What came from a relay.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub enum News {
     /// An event of its feed.
     Event { relay: usize, kind: String, data: String },
@@ -33,6 +34,7 @@ pub enum News {
 
 /// What the link is to do.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Task {
     /// Ask what a change would do.
     Preview { relay: usize, asked: u64, request: ChangeRequest },
@@ -68,6 +70,7 @@ impl Task {
 
 /// What the engineer does.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Msg {
     /// Goes to a screen.
     Go(Screen),

@@ -112,7 +112,12 @@ impl Known {
             FeedKind::Curve => self.curve(json(data)?),
             FeedKind::Transition => {
                 let row: TransitionRow = json(data)?;
-                let text = format!("{} → {}  {}", row.before, row.after, row.text);
+                let text = format!(
+                    "{} → {}  {}",
+                    row.before.as_deref().unwrap_or("start"),
+                    row.after,
+                    row.text
+                );
                 self.happened(row.at, row.rung, text);
             }
             FeedKind::Config => {

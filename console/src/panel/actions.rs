@@ -9,7 +9,8 @@ use eframe::egui::{CentralPanel, Frame, Margin, RichText, ScrollArea, Ui};
 use shared::admin::actions::{Action, ActionKind};
 use shared::figures::countdown;
 
-pub fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
+/// Draws it.
+pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let frame = Frame::new().fill(scene.colours.ground).inner_margin(Margin::symmetric(6, 4));
     CentralPanel::default().frame(frame).show(ui, |ui| {
         ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {

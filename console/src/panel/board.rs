@@ -10,7 +10,8 @@ const SIDE: f32 = 316.0;
 /// Events below the Board.
 const EVENTS: usize = 4;
 
-pub fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
+/// Draws it.
+pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let frame = Frame::new().fill(scene.colours.ground).inner_margin(Margin::symmetric(6, 4));
     Panel::right("side").frame(frame).exact_size(SIDE).resizable(false).show(ui, |ui| {
         ScrollArea::vertical().id_salt("side").show(ui, |ui| side::draw(ui, scene));

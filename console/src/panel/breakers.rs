@@ -10,7 +10,8 @@ use shared::figures::wait;
 const WORST: usize = 6;
 const HEIGHT: f32 = 52.0;
 
-pub fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
+/// Draws it.
+pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let frame = Frame::new().fill(scene.colours.ground).inner_margin(Margin::symmetric(6, 4));
     Panel::top("curves").frame(frame).show(ui, |ui| curves(ui, scene));
     CentralPanel::default().frame(frame).show(ui, |ui| transitions(ui, scene));
@@ -33,7 +34,7 @@ fn transitions(ui: &mut Ui, scene: &Scene<'_>) {
                         "{}  {:<16} {:>9} → {:<9}  {}",
                         scene.clock(row.at),
                         row.rung,
-                        row.before,
+                        row.before.as_deref().unwrap_or("start"),
                         row.after,
                         row.text
                     );

@@ -14,7 +14,8 @@ use shared::figures::{UNKNOWN, per_hour, percent, wait};
 /// Its width.
 const WIDTH: f32 = 760.0;
 
-pub fn draw(ctx: &Context, scene: &mut Scene<'_>, reason: &mut String) {
+/// Draws it.
+pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>, reason: &mut String) {
     let Some(dialog) = &scene.model.dialog else { return };
     let env = scene.model.board().and_then(|board| board.relay.env.clone()).unwrap_or_default();
     let relay = scene.model.relay().map(|known| known.name().to_owned()).unwrap_or_default();

@@ -4,7 +4,8 @@ use super::Scene;
 use crate::theme::mono;
 use eframe::egui::{Align2, Context, Grid, RichText, Window};
 
-pub fn draw(ctx: &Context, scene: &mut Scene<'_>) {
+/// Draws it.
+pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
     let window = Window::new("Keys").anchor(Align2::CENTER_CENTER, [0.0, 0.0]);
     window.collapsible(false).resizable(false).show(ctx, |ui| {
         Grid::new("keys").num_columns(2).spacing([24.0, 4.0]).show(ui, |ui| {

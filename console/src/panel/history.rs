@@ -16,7 +16,8 @@ const ROW: f32 = 15.0;
 /// Height of the waterfall.
 const DETAIL: f32 = 190.0;
 
-pub fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
+/// Draws it.
+pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let frame = Frame::new().fill(scene.colours.ground).inner_margin(Margin::symmetric(6, 4));
     Panel::top("filters").frame(frame).show(ui, |ui| filters(ui, scene));
     Panel::bottom("waterfall").frame(frame).exact_size(DETAIL).resizable(false).show(ui, |ui| {
@@ -75,7 +76,7 @@ pub fn row(clock: &str, row: &RequestRow) -> String {
         "{clock:<9} {:<12} {:<16} {:>3} {:<12} {:>8} {:>8} {:>13} {cost:>9}  {}",
         row.ladder.as_deref().unwrap_or(UNKNOWN),
         row.answered_by.as_deref().unwrap_or(UNKNOWN),
-        row.attempts,
+        row.attempts_made,
         row.outcome.map_or("running".to_owned(), |outcome| outcome.to_string()),
         wait(row.ttft_ms),
         wait(row.latency_ms),

@@ -12,7 +12,7 @@ use eframe::egui::{
 /// The ladder's own column.
 const LADDER: f32 = 186.0;
 /// A rung's column at the least.
-const LEAST: f32 = 128.0;
+const LEAST: f32 = 120.0;
 /// A row with three lines.
 const ROW: f32 = 47.0;
 /// A line of text.
@@ -21,7 +21,8 @@ const PAD: f32 = 4.0;
 /// Rungs of a ladder that are shown; the last cell counts the others.
 const MOST: usize = 6;
 
-pub fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
+/// Draws it.
+pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let Some(board) = scene.model.board() else { return };
     let longest = board.ladders.iter().map(|ladder| ladder.order.len()).max().unwrap_or(1);
     let columns = longest.clamp(1, MOST);

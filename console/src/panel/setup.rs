@@ -6,7 +6,8 @@ use eframe::egui::{CentralPanel, Frame, Margin, Ui};
 use shared::admin::Role;
 use shared::figures::{UNKNOWN, span};
 
-pub fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
+/// Draws it.
+pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let colours = scene.colours;
     let frame = Frame::new().fill(colours.ground).inner_margin(Margin::symmetric(6, 4));
     CentralPanel::default().frame(frame).show(ui, |ui| {

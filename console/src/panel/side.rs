@@ -6,7 +6,8 @@ use eframe::egui::Ui;
 use shared::admin::{LadderState, RungState};
 use shared::figures::{UNKNOWN, countdown, per_hour, percent, rate, share, span, wait};
 
-pub fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
+/// Draws it.
+pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let selected = &scene.model.selected;
     let rung = selected.rung.as_ref().and_then(|name| scene.model.rung(name));
     let ladder = selected.ladder.as_ref().and_then(|name| scene.model.ladder(name));
@@ -36,7 +37,6 @@ fn nothing() -> Vec<String> {
 
 fn of_rung(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
     let now = scene.relay_now();
-    let ago = |at: shared::UnixMillis| span(now.0.saturating_sub(at.0));
     let region = rung.region.as_deref().map(|region| format!(" · {region}")).unwrap_or_default();
     let said = cell(rung, None, now, None);
     let health = &rung.health;
@@ -66,10 +66,22 @@ fn of_rung(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
             out.push(format!("{} streams still run", forced.draining));
         }
     }
+    out.extend(figures(scene, rung));
+    out.extend(place(scene, rung));
+    out.push(String::new());
+    out.push("o open  c closed  d demote  a auto".to_owned());
+    out.push("p probe now  t test call  Enter history".to_owned());
+    out
+}
+
+/// Its last half minute in numbers, and how it ended last.
+fn figures(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
+    let now = scene.relay_now();
+    let ago = |at: shared::UnixMillis| span(now.0.saturating_sub(at.0));
     let (state, past) = (&rung.now, &rung.past);
     let usual = past.usual.as_ref();
     let at_least = if state.ttft_at_least { ">" } else { "" };
-    out.extend([
+    let mut out = vec![
         String::new(),
         format!("{:<10}{:>9}{:>9}{:>9}", "", "now", "usual", "mark"),
         format!(
@@ -109,12 +121,19 @@ fn of_rung(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
             || "no proper end seen yet".to_owned(),
             |at| format!("last ok {} ({} ago)", scene.clock(at), ago(at)),
         ),
-    ]);
+    ];
     if let Some(fault) = &past.last_fault {
         let status = fault.status.map(|status| format!(" {status}")).unwrap_or_default();
         out.push(format!("last fault {} {}{status}", scene.clock(fault.at), fault.outcome));
         out.extend(fault.text.clone());
     }
+    out
+}
+
+/// On which ladders it stands, and where nobody else is left.
+fn place(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
+    let now = scene.relay_now();
+    let mut out = Vec::new();
     if let Some(board) = scene.model.board() {
         let on = board.ladders.iter().filter(|ladder| ladder.order.contains(&rung.name));
         let names: Vec<&str> = on.clone().map(|ladder| ladder.name.as_str()).collect();
@@ -135,9 +154,6 @@ fn of_rung(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
             out.push(format!("ALONE on {}", alone.join(", ")));
         }
     }
-    out.push(String::new());
-    out.push("o open  c closed  d demote  a auto".to_owned());
-    out.push("p probe now  t test call  Enter history".to_owned());
     out
 }
 

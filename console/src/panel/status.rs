@@ -8,7 +8,8 @@ use shared::figures::span;
 /// What was said stands for so long, in milliseconds.
 const STANDS: i64 = 30_000;
 
-pub fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
+/// Draws it.
+pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let colours = scene.colours;
     ui.horizontal_centered(|ui| {
         let stale = scene.model.is_stale(scene.now);

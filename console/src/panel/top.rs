@@ -8,7 +8,8 @@ use eframe::egui::{Align, Layout, RichText, Ui};
 use shared::admin::Role;
 use shared::figures::span;
 
-pub fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
+/// Draws it.
+pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let colours = scene.colours;
     ui.horizontal_centered(|ui| {
         let env = scene.model.board().and_then(|board| board.relay.env.clone());

@@ -9,7 +9,8 @@ use shared::diagnose::{Level, diagnose};
 /// So many are shown before the rest is counted.
 const SHOWN: usize = 3;
 
-pub fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
+/// Draws it.
+pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let colours = scene.colours;
     let Some(board) = scene.model.board() else {
         let why = scene.model.relay().map(|known| match &known.reach {

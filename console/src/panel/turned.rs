@@ -30,7 +30,8 @@ pub fn groups(board: &Board, turn: Turn) -> Vec<(String, Vec<&RungState>)> {
     all
 }
 
-pub fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
+/// Draws it.
+pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let Some(board) = scene.model.board() else { return };
     let colours = scene.colours;
     let by = if scene.model.turn == Turn::Providers { "by provider" } else { "by domain" };
