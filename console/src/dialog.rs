@@ -138,12 +138,17 @@ impl Dialog {
             board.rungs.iter().filter(|rung| is_in(rung)).count()
         };
         let mut all = vec![(Target::Rung(rung.clone()), "this rung".to_owned())];
+        // Alone in it, the rung is all that it would cover.
         let of_provider = count(&|other| other.provider == state.provider);
-        let words = format!("all {of_provider} of {}", state.provider);
-        all.push((Target::Provider(state.provider.clone()), words));
+        if of_provider > 1 {
+            let words = format!("all {of_provider} of {}", state.provider);
+            all.push((Target::Provider(state.provider.clone()), words));
+        }
         for domain in &state.domains {
             let of_domain = count(&|other| other.domains.contains(domain));
-            all.push((Target::Domain(domain.clone()), format!("all {of_domain} in {domain}")));
+            if of_domain > 1 {
+                all.push((Target::Domain(domain.clone()), format!("all {of_domain} in {domain}")));
+            }
         }
         all
     }

@@ -46,6 +46,8 @@ pub struct Console {
     link: Option<Link>,
     /// The dialog's text field, while it is open.
     reason: String,
+    /// The dialog has just opened and wants to know why: the next letters go there.
+    wants_reason: bool,
     /// The theme that the context was dressed in.
     dressed: Option<bool>,
     title: String,
@@ -58,7 +60,7 @@ impl Console {
     pub fn new(relays: &[String], news: Receiver<News>, link: Option<Link>) -> Self {
         let model = Model::new(relays);
         let (reason, title) = (String::new(), String::new());
-        Self { model, news, link, reason, dressed: None, title }
+        Self { model, news, link, reason, wants_reason: false, dressed: None, title }
     }
 
     /// Takes in what has come at `now`; gives what the link has to do.
@@ -81,6 +83,7 @@ impl Console {
                 && had.as_ref() != Some(&dialog.id)
             {
                 self.reason.clone_from(&dialog.reason);
+                self.wants_reason = dialog.reason.is_empty();
             }
         }
         tasks
@@ -109,7 +112,8 @@ impl Console {
             Screen::Actions => panel::actions::draw(ui, &mut scene),
             Screen::Setup => panel::setup::draw(ui, &mut scene),
         });
-        panel::dialog::draw(&ctx, &mut scene, &mut self.reason);
+        let wanted = std::mem::take(&mut self.wants_reason);
+        panel::dialog::draw(&ctx, &mut scene, (&mut self.reason, wanted));
         if scene.model.help {
             panel::help::draw(&ctx, &mut scene);
         }

@@ -39,7 +39,7 @@ pub const DARK: Colours = Colours {
     warn: Color32::from_rgb(0xF0, 0xC8, 0x5A),
     hand: Color32::from_rgb(0x82, 0xB4, 0xFF),
     line: Color32::from_rgb(0x33, 0x33, 0x33),
-    chosen: Color32::from_rgb(0x2A, 0x2E, 0x36),
+    chosen: Color32::from_rgb(0x26, 0x2C, 0x36),
 };
 
 /// The day.
@@ -91,6 +91,12 @@ pub fn dress(ctx: &Context, light: bool) {
     visuals.window_stroke = Stroke::new(1.0, colours.dim);
     visuals.override_text_color = Some(colours.text);
     visuals.widgets.noninteractive.bg_stroke.color = colours.line;
+    visuals.selection.bg_fill = colours.chosen;
+    visuals.selection.stroke = Stroke::new(1.0, colours.text);
+    visuals.widgets.hovered.bg_fill = colours.chosen;
+    visuals.widgets.hovered.weak_bg_fill = colours.chosen;
+    visuals.widgets.active.bg_fill = colours.chosen;
+    visuals.widgets.active.weak_bg_fill = colours.chosen;
     ctx.set_visuals_of(theme, visuals);
     ctx.style_mut_of(theme, sizes);
 }
@@ -105,6 +111,7 @@ fn sizes(style: &mut Style) {
     ];
     style.text_styles = sizes.map(|(name, size, font)| (name, FontId::new(size, font))).into();
     style.spacing.item_spacing = eframe::egui::vec2(6.0, 2.0);
+    style.spacing.button_padding = eframe::egui::vec2(4.0, 0.0);
     style.interaction.selectable_labels = true;
     style.animation_time = 0.0;
 }

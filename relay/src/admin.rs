@@ -12,25 +12,30 @@ mod body;
 mod changes;
 mod deeds;
 mod feed;
+mod health;
 mod limiter;
 mod metrics;
+mod openapi;
+mod part;
 mod past;
 mod requests;
 mod tokens;
 
-use crate::drive::{Drain, Peer, Refused, RefusedWhy, Relay};
+use crate::drive::{Peer, Refused, RefusedWhy, Relay};
 use crate::listen::Guard;
 use crate::wall;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post};
 use axum::{Json, Router};
+use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use shared::admin::changes::{Refusal, RefusalDetail};
 use std::sync::Arc;
 use std::time::Duration;
 use tokens::Gate;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 /// An error of the admin API.
 #[derive(Debug)]
@@ -77,6 +82,42 @@ impl IntoResponse for Problem {
     }
 }
 
+/// What anybody may call.
+fn open() -> OpenApiRouter<Arc<Relay>> {
+    OpenApiRouter::new().routes(routes!(health::alive)).routes(routes!(health::ready))
+}
+
+/// What needs a token, where there are any.
+fn gated() -> OpenApiRouter<Arc<Relay>> {
+    OpenApiRouter::new()
+        .routes(routes!(openapi::show))
+        .routes(routes!(metrics::page))
+        .routes(routes!(requests::list))
+        .routes(routes!(requests::one))
+        .routes(routes!(board::show))
+        .routes(routes!(feed::open))
+        .routes(routes!(past::transitions))
+        .routes(routes!(past::series))
+        .routes(routes!(past::summary))
+        .routes(routes!(changes::change))
+        .routes(routes!(changes::preview))
+        .routes(routes!(changes::override_now, changes::put_override, changes::end_override))
+        .routes(routes!(changes::order_now, changes::put_order, changes::end_order))
+        .routes(routes!(deeds::probe))
+        .routes(routes!(deeds::check))
+        .routes(routes!(deeds::note))
+        .routes(routes!(deeds::end_note))
+        .routes(routes!(actions::list))
+        .routes(routes!(actions::one))
+        .routes(routes!(deeds::undo))
+}
+
+/// The admin API's OpenAPI document: of every route, whatever the config.
+#[must_use]
+pub fn document() -> Bytes {
+    openapi::document(open().merge(gated()).into_openapi())
+}
+
 /// The admin plane's routes.
 pub fn router(relay: &Arc<Relay>) -> Router {
     let guarding = Arc::clone(relay);
@@ -87,60 +128,32 @@ pub fn router(relay: &Arc<Relay>) -> Router {
     };
     let gate = Arc::new(Gate::default());
     let checking = Arc::clone(relay);
-    let api = Router::new()
-        .route("/metrics", get(metrics::page))
-        .route("/admin/v1/requests", get(requests::list))
-        .route("/admin/v1/requests/{id}", get(requests::one))
-        .route("/admin/v1/board", get(board::show))
-        .route("/admin/v1/feed", get(feed::open))
-        .route("/admin/v1/transitions", get(past::transitions))
-        .route("/admin/v1/series", get(past::series))
-        .route("/admin/v1/summary", get(past::summary))
-        .route("/admin/v1/changes", post(changes::change))
-        .route("/admin/v1/preview", post(changes::preview))
-        .route(
-            "/admin/v1/rungs/{rung}/override",
-            get(changes::override_now).put(changes::put_override).delete(changes::end_override),
-        )
-        .route(
-            "/admin/v1/ladders/{ladder}/order",
-            get(changes::order_now).put(changes::put_order).delete(changes::end_order),
-        )
-        .route("/admin/v1/rungs/{rung}/probe", post(deeds::probe))
-        .route("/admin/v1/rungs/{rung}/check", post(deeds::check))
-        .route("/admin/v1/notes", post(deeds::note))
-        .route("/admin/v1/notes/{id}", delete(deeds::end_note))
-        .route("/admin/v1/actions", get(actions::list))
-        .route("/admin/v1/actions/{id}", get(actions::one))
-        .route("/admin/v1/actions/{id}/undo", post(deeds::undo))
-        .layer(middleware::from_fn(move |mut request: Request, next: Next| {
-            let peer = request.extensions().get::<Arc<Peer>>();
-            let address = peer.and_then(|peer| peer.address());
-            let in_force = checking.in_force();
-            let tokens = &in_force.config.admin.tokens;
-            let (headers, query) = (request.headers(), request.uri().query());
-            let allowed = gate.pass(tokens, headers, query, address, wall::now());
-            async move {
-                match allowed {
-                    Ok(caller) => {
-                        request.extensions_mut().insert(caller.you());
-                        request.extensions_mut().insert(caller);
-                        next.run(request).await
-                    }
-                    Err(problem) => problem.into_response(),
+    let api = gated().split_for_parts().0;
+    let api = api.layer(middleware::from_fn(move |mut request: Request, next: Next| {
+        let peer = request.extensions().get::<Arc<Peer>>();
+        let address = peer.and_then(|peer| peer.address());
+        let in_force = checking.in_force();
+        let tokens = &in_force.config.admin.tokens;
+        let (headers, query) = (request.headers(), request.uri().query());
+        let allowed = gate.pass(tokens, headers, query, address, wall::now());
+        async move {
+            match allowed {
+                Ok(caller) => {
+                    request.extensions_mut().insert(caller.you());
+                    request.extensions_mut().insert(caller);
+                    next.run(request).await
                 }
+                Err(problem) => problem.into_response(),
             }
-        }));
-    Router::new()
-        .route("/healthz", get(async || "ok\n"))
-        .route("/readyz", get(ready))
-        .merge(api)
+        }
+    }));
+    let open = open().split_for_parts().0;
+    open.merge(api)
         .fallback(async || {
             Problem::new(
                 StatusCode::NOT_FOUND,
-                "There is nothing at this path. The admin API has board, feed, requests, \
-                 transitions, series and summary below /admin/v1/, and numbers for Prometheus at \
-                 /metrics.",
+                "There is nothing at this path. What there is, and how it is called, is said by \
+                 /admin/v1/openapi.json.",
             )
         })
         .method_not_allowed_fallback(async || {
@@ -152,25 +165,4 @@ pub fn router(relay: &Arc<Relay>) -> Router {
         })
         .layer(middleware::from_fn(move |request, next| guard().pass(request, next)))
         .with_state(Arc::clone(relay))
-}
-
-async fn ready(State(relay): State<Arc<Relay>>) -> Response {
-    let draining = relay.drain() != Drain::Serving;
-    let journal = relay.journal.health();
-    let status = if draining { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
-    // A sick journal does not stop the relay, so it does not make it unready either.
-    let body = serde_json::json!({
-        "ready": !draining,
-        "streams": relay.running(),
-        "config": relay.config_state(),
-        "journal": {
-            "ok": journal.ok,
-            "queue": journal.queue,
-            "lost": journal.lost,
-            "late": journal.late,
-            "lag_ms": journal.lag_ms,
-            "error": journal.error,
-        },
-    });
-    (status, Json(body)).into_response()
 }

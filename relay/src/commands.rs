@@ -20,6 +20,7 @@ mod running;
 mod serve;
 #[cfg(test)]
 mod tests;
+mod undo;
 mod watching;
 
 use crate::config::{Loaded, Seen, load_seen};
@@ -32,7 +33,7 @@ use std::process::ExitCode;
 
 /// Keeps a chat answer flowing when an inference provider goes slow, junk or down.
 #[derive(Debug, Parser)]
-#[command(name = "belay", version, about, disable_help_subcommand = true)]
+#[command(name = "belay", version, about)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -71,7 +72,7 @@ enum Command {
     /// At a running relay: who changed what, when and why, and what is still in force.
     Actions(actions::ActionsArgs),
     /// At a running relay: take an action back.
-    Undo(deeds::UndoArgs),
+    Undo(undo::UndoArgs),
     /// At a running relay: leave a note for whoever comes next.
     Note(deeds::NoteArgs),
 }
@@ -116,7 +117,7 @@ impl Cli {
             Command::CheckRung(args) => deeds::check(&args),
             Command::Requests(args) => requests::run(&args),
             Command::Actions(args) => actions::run(&args),
-            Command::Undo(args) => deeds::undo(&args),
+            Command::Undo(args) => undo::run(&args),
             Command::Note(args) => deeds::note(&args),
         }
     }

@@ -11,7 +11,7 @@ mod requests;
 mod tests;
 mod waterfall;
 
-pub use actions::{actions, checked, done, present, what};
+pub use actions::{actions, changed, changes, checked, done, present, what};
 pub use board::{Seen, View, board};
 pub use preview::preview;
 pub use requests::{Listed, requests};
@@ -125,6 +125,34 @@ impl Line {
     }
 }
 
+/// Pieces with `between` between them, on as many lines as they need: what comes last is
+/// often what matters most, and must not be cut.
+fn flow(look: &Look, indent: usize, between: &str, pieces: Vec<(Style, String)>) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut used = 0;
+    for (style, text) in pieces.into_iter().filter(|(_, text)| !text.is_empty()) {
+        let long = text.chars().count();
+        let gap = between.chars().count();
+        match lines.last_mut() {
+            Some(line) if used + gap + long <= look.width => {
+                // A gap looks like what follows it, so that dim separators stay dim.
+                let gap_style = if style == Style::Dim { Style::Dim } else { Style::Plain };
+                *line = std::mem::take(line).and(gap_style, between).and(style, text);
+                used += gap + long;
+            }
+            Some(_) => {
+                lines.push(Line::plain(" ".repeat(indent)).and(style, text));
+                used = indent + long;
+            }
+            None => {
+                lines.push(Line::default().and(style, text));
+                used = long;
+            }
+        }
+    }
+    lines
+}
+
 /// Long text in one style, on as many lines as it needs, after a sign.
 fn wrapped(look: &Look, sign: &str, style: Style, text: &str) -> Vec<Line> {
     let indent = sign.chars().count() + 1;
@@ -201,7 +229,21 @@ fn ascii(c: char) -> char {
     }
 }
 
-/// `03:04:11Z` of a time; the date is said where a screen is about more than a night.
+/// A time as it is said at `now`: `03:04:11Z` of today, `11-29 23:04Z` of another day, and
+/// the year where it is another one.
+#[must_use]
+pub fn moment(at: shared::UnixMillis, now: shared::UnixMillis) -> String {
+    let (text, today) = (at.to_string(), now.to_string());
+    let same = |length: usize| text.get(..length) == today.get(..length);
+    let day = |from: usize| text.get(from..16).unwrap_or_default().replace('T', " ") + "Z";
+    match (same(4), same(10)) {
+        (_, true) => clock(at),
+        (true, false) => day(5),
+        (false, false) => day(0),
+    }
+}
+
+/// `03:04:11Z` of a time of today.
 fn clock(at: shared::UnixMillis) -> String {
     let text = at.to_string();
     let time = text.get(11..19).unwrap_or_default();

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 /// One page of requests, newest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RequestPage {
     /// The rows.
     pub items: Vec<RequestRow>,
@@ -29,6 +30,7 @@ pub struct RequestPage {
 
 /// A request as the journal has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RequestRow {
     /// Its id.
     pub id: RequestId,
@@ -72,6 +74,7 @@ pub struct RequestRow {
 
 /// A request with everything that was tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RequestDetail {
     /// The request.
     #[serde(flatten)]
@@ -84,6 +87,7 @@ pub struct RequestDetail {
 
 /// An attempt as the journal has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AttemptRow {
     /// Its number within the request, from 1.
     pub n: u32,
@@ -135,6 +139,7 @@ pub struct AttemptRow {
 
 /// A rung that a request's plan left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PassedOverRow {
     /// The rung.
     pub rung: String,
@@ -144,6 +149,7 @@ pub struct PassedOverRow {
 
 /// What the relay was configured with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ConfigState {
     /// Counts the configs of this life, from 1.
     pub rev: u64,
@@ -155,6 +161,7 @@ pub struct ConfigState {
 
 /// Why a config was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ConfigError {
     /// When.
     pub at: UnixMillis,

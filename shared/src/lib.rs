@@ -12,6 +12,8 @@ pub mod histogram;
 pub mod id;
 pub mod outcome;
 pub mod price;
+#[cfg(feature = "openapi")]
+pub mod schemas;
 pub mod signature;
 pub mod time;
 pub mod usage;

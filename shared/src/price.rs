@@ -25,6 +25,7 @@ impl NanoUsd {
 
 /// A rung's price, in nano-dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Price {
     /// Fresh prompt tokens.
     pub input: u64,

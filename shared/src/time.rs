@@ -7,6 +7,9 @@ use std::time::{Duration, UNIX_EPOCH};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct UnixMillis(pub i64);
 
+/// 9999-12-31T23:59:59.999Z.
+const LAST: i64 = 253_402_300_799_999;
+
 impl UnixMillis {
     /// This moment plus `span`.
     #[must_use]
@@ -17,8 +20,8 @@ impl UnixMillis {
 
 impl std::fmt::Display for UnixMillis {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let since = Duration::from_millis(u64::try_from(self.0).unwrap_or(0));
-        // A year beyond 9999 cannot be written; the epoch is the honest stand-in.
+        // A year beyond 9999 cannot be written; its last moment is as near as one gets.
+        let since = Duration::from_millis(u64::try_from(self.0.min(LAST)).unwrap_or(0));
         let at = UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH);
         write!(f, "{}", humantime::format_rfc3339_millis(at))
     }
@@ -56,5 +59,7 @@ mod tests {
         let at = UnixMillis(1_764_456_440_123);
         assert_eq!(at.to_string(), "2025-11-29T22:47:20.123Z");
         assert_eq!(at.to_string().parse(), Ok(at));
+        assert_eq!(UnixMillis(i64::MAX).to_string(), "9999-12-31T23:59:59.999Z");
+        assert_eq!(UnixMillis(-1).to_string(), "1970-01-01T00:00:00.000Z");
     }
 }

@@ -22,11 +22,11 @@ impl std::error::Error for UnknownWord {}
 
 /// Declares an enum whose variants each have exactly one word.
 macro_rules! words {
-    ($(#[$meta:meta])* $name:ident, $set:literal { $($(#[$vmeta:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$meta])*
+    ($(#[doc = $doc:literal])* $name:ident, $set:literal { $($(#[doc = $vdoc:literal])* $variant:ident = $word:literal,)+ }) => {
+        $(#[doc = $doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
         pub enum $name {
-            $($(#[$vmeta])* #[serde(rename = $word)] $variant,)+
+            $($(#[doc = $vdoc])* #[serde(rename = $word)] $variant,)+
         }
 
         impl $name {
@@ -39,6 +39,17 @@ macro_rules! words {
                 match self { $(Self::$variant => $word,)+ }
             }
         }
+
+        // Not derived: the derive does not see words that come out of a macro.
+        #[cfg(feature = "openapi")]
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+                $crate::schemas::words(&[$($doc),*], &[$(($word, &[$($vdoc),*]),)+])
+            }
+        }
+
+        #[cfg(feature = "openapi")]
+        impl utoipa::ToSchema for $name {}
 
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

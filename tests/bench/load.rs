@@ -79,26 +79,29 @@ async fn finish(mut streams: JoinSet<()>, clients: &Clients, spent: (f64, f64)) 
 /// Few streams at a time, arriving at random: what one reader feels.
 pub(crate) async fn sparse(target: &Target, plan: Plan) -> Res<Measured> {
     let clients = Rc::new(Clients::new(target.address));
-    let (load, length) = (Rc::clone(&clients), (plan.warm + plan.window).as_secs_f64());
-    let arrivals = spawn_local(async move {
-        let mut random = Random::new(23);
-        let mut streams = JoinSet::new();
-        let (began, mut due) = (clock::now(), 0.0);
-        while due < length {
-            due += random.wait(1.0 / SPARSE_RATE);
-            let passed = (clock::now() - began) as f64 / 1e9;
-            if due > passed {
-                sleep(Duration::from_secs_f64(due - passed)).await;
-            }
-            let load = Rc::clone(&load);
-            streams.spawn_local(async move { load.stream(SPARSE).await });
-            while streams.try_join_next().is_some() {}
-        }
-        streams
-    });
+    let length = (plan.warm + plan.window).as_secs_f64();
+    let arrivals = spawn_local(arrivals(Rc::clone(&clients), SPARSE_RATE, length));
     sleep(plan.warm).await;
     let spent = window(target, &clients, plan.window).await?;
     Ok(finish(arrivals.await?, &clients, spent).await)
+}
+
+/// So many streams a second, arriving at random for so many seconds; gives those that still run.
+pub(crate) async fn arrivals(load: Rc<Clients>, rate: f64, length: f64) -> JoinSet<()> {
+    let mut random = Random::new(23);
+    let mut streams = JoinSet::new();
+    let (began, mut due) = (clock::now(), 0.0);
+    while due < length {
+        due += random.wait(1.0 / rate);
+        let passed = (clock::now() - began) as f64 / 1e9;
+        if due > passed {
+            sleep(Duration::from_secs_f64(due - passed)).await;
+        }
+        let load = Rc::clone(&load);
+        streams.spawn_local(async move { load.stream(SPARSE).await });
+        while streams.try_join_next().is_some() {}
+    }
+    streams
 }
 
 /// Thousands of streams open all the time: what a busy evening costs.

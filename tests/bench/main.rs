@@ -18,6 +18,7 @@ mod process;
 mod random;
 mod report;
 mod targets;
+mod watch;
 mod wire;
 
 use load::Plan;
@@ -30,6 +31,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 use targets::{Kind, Targets};
 use tokio::task::LocalSet;
+use watch::Watcher;
 
 /// Any failure, told as it is.
 type Res<T> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -115,7 +117,9 @@ fn run() -> Res<ExitCode> {
 /// Every load on every target, in turn.
 async fn measure(targets: &Targets, plan: Plan, book: &mut Book) -> Res<()> {
     let kinds = targets.kinds();
-    for kind in kinds.iter().copied().filter(|kind| *kind != Kind::Direct) {
+    // Watched or not, a relay's streams take the same room.
+    let is_own = |kind: &Kind| !matches!(kind, Kind::Direct | Kind::Watched);
+    for kind in kinds.iter().copied().filter(is_own) {
         say(&format!("memory: {}", kind.name()));
         // A fresh process, so that no earlier load's memory counts.
         let target = targets.start(kind)?;
@@ -125,6 +129,8 @@ async fn measure(targets: &Targets, plan: Plan, book: &mut Book) -> Res<()> {
         }
     }
     let started = kinds.iter().map(|kind| targets.start(*kind)).collect::<Res<Vec<_>>>()?;
+    let watched = started.iter().find(|target| target.kind == Kind::Watched);
+    let watcher = watched.and_then(|target| target.admin).map(Watcher::start).transpose()?;
     for round in 1..=plan.rounds {
         say(&format!("round {round} of {}", plan.rounds));
         // `direct` first, the others in turn first and last: no one always gets the warm machine.
@@ -146,6 +152,10 @@ async fn measure(targets: &Targets, plan: Plan, book: &mut Book) -> Res<()> {
             let got = load::short(target, plan).await?;
             book.short(target.kind, round, &got);
         }
+    }
+    if let Some((target, watcher)) = watched.zip(watcher) {
+        say("");
+        say(watch::told(target, watcher, plan.window * 2).await?.words().trim_end());
     }
     Ok(())
 }

@@ -156,12 +156,12 @@ impl Book {
         middle(rounds.iter().map(|(_, value)| *value).collect())
     }
 
-    /// Relay to nginx.
-    fn ratio(&self, figure: Figure) -> Option<f64> {
+    /// One target to another, round by round.
+    fn ratio(&self, figure: Figure, kind: Kind, base: Kind) -> Option<f64> {
         let of = |kind: Kind| self.figures.get(&(figure, kind.name()));
-        let (belay, nginx) = (of(Kind::Belay)?, of(Kind::Nginx)?);
-        let same = |round: u32| nginx.iter().find(|(other, _)| *other == round);
-        let ratios = belay
+        let (one, base) = (of(kind)?, of(base)?);
+        let same = |round: u32| base.iter().find(|(other, _)| *other == round);
+        let ratios = one
             .iter()
             .filter_map(|(round, value)| Some(value / same(*round).filter(|n| n.1 > 0.0)?.1));
         middle(ratios.collect())
@@ -173,20 +173,25 @@ impl Book {
         // Writing to a string does not fail.
         let _ = writeln!(
             out,
-            "{:<50} {:>9} {:>9} {:>9} {:>9}",
-            "", "direct", "nginx", "belay", "× nginx"
+            "{:<50} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
+            "", "direct", "nginx", "belay", "× nginx", "watched", "× belay"
         );
         for figure in Figure::ALL {
             let (_, words, compare) = figure.words();
             let cell = |kind| self.value(figure, kind).map_or_else(String::new, number);
-            let ratio = self.ratio(figure).filter(|_| compare);
+            let ratio = |kind, base| {
+                let ratio = self.ratio(figure, kind, base).filter(|_| compare);
+                ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}"))
+            };
             let _ = writeln!(
                 out,
-                "{words:<50} {:>9} {:>9} {:>9} {:>9}",
+                "{words:<50} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
                 cell(Kind::Direct),
                 cell(Kind::Nginx),
                 cell(Kind::Belay),
-                ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
+                ratio(Kind::Belay, Kind::Nginx),
+                cell(Kind::Watched),
+                ratio(Kind::Watched, Kind::Belay),
             );
         }
         out.push('\n');
@@ -205,7 +210,7 @@ impl Book {
     /// The same, for programs.
     pub(crate) fn json(&self) -> Value {
         let mut all = Map::new();
-        for kind in [Kind::Direct, Kind::Nginx, Kind::Belay] {
+        for kind in [Kind::Direct, Kind::Nginx, Kind::Belay, Kind::Watched] {
             let mut of_kind = Map::new();
             for figure in Figure::ALL {
                 if let Some(rounds) = self.figures.get(&(figure, kind.name())) {
@@ -223,12 +228,17 @@ impl Book {
             }
             all.insert(kind.name().into(), of_kind.into());
         }
-        let ratios: Map<String, Value> = Figure::ALL
-            .into_iter()
-            .filter(|figure| figure.words().2)
-            .filter_map(|figure| Some((figure.words().0.into(), json!(self.ratio(figure)?))))
-            .collect();
-        all.insert("belay_to_nginx".into(), ratios.into());
+        for (key, kind, base) in [
+            ("belay_to_nginx", Kind::Belay, Kind::Nginx),
+            ("watched_to_belay", Kind::Watched, Kind::Belay),
+        ] {
+            let figures = Figure::ALL.into_iter().filter(|figure| figure.words().2);
+            let ratio = |figure| self.ratio(figure, kind, base);
+            let ratios: Map<String, Value> = figures
+                .filter_map(|figure| Some((figure.words().0.into(), json!(ratio(figure)?))))
+                .collect();
+            all.insert(key.into(), ratios.into());
+        }
         all.into()
     }
 

@@ -19,6 +19,8 @@ pub(crate) enum Kind {
     Nginx,
     /// The relay.
     Belay,
+    /// The relay, with somebody who watches its feed.
+    Watched,
 }
 
 impl Kind {
@@ -28,6 +30,7 @@ impl Kind {
             Self::Direct => "direct",
             Self::Nginx => "nginx",
             Self::Belay => "belay",
+            Self::Watched => "watched",
         }
     }
 }
@@ -39,6 +42,8 @@ pub(crate) struct Target {
     pub(crate) kind: Kind,
     /// Where it listens.
     pub(crate) address: SocketAddr,
+    /// Where its operators call, if it has any.
+    pub(crate) admin: Option<SocketAddr>,
     child: Option<Child>,
     /// Its files; removed with it.
     folder: Option<tempfile::TempDir>,
@@ -92,15 +97,18 @@ impl Targets {
     /// Those that can be measured here.
     pub(crate) fn kinds(&self) -> Vec<Kind> {
         let nginx = self.nginx.as_ref().map(|_| Kind::Nginx);
-        [Some(Kind::Direct), nginx, Some(Kind::Belay)].into_iter().flatten().collect()
+        let all = [Some(Kind::Direct), nginx, Some(Kind::Belay), Some(Kind::Watched)];
+        all.into_iter().flatten().collect()
     }
 
     /// Starts one.
     pub(crate) fn start(&self, kind: Kind) -> Res<Target> {
         match kind {
-            Kind::Direct => Ok(Target { kind, address: self.mock, child: None, folder: None }),
+            Kind::Direct => {
+                Ok(Target { kind, address: self.mock, admin: None, child: None, folder: None })
+            }
             Kind::Nginx => self.start_nginx(),
-            Kind::Belay => self.start_belay(),
+            Kind::Belay | Kind::Watched => self.start_belay(kind),
         }
     }
 
@@ -115,8 +123,8 @@ impl Targets {
         command.arg("-e").arg("stderr").arg("-p").arg(folder.path()).arg("-c").arg(&path);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log(folder.path())?);
         let child = command.spawn()?;
-        let target =
-            Target { kind: Kind::Nginx, address, child: Some(child), folder: Some(folder) };
+        let (child, folder) = (Some(child), Some(folder));
+        let target = Target { kind: Kind::Nginx, address, admin: None, child, folder };
         for _ in 0..100 {
             if TcpStream::connect(address).is_ok() {
                 return Ok(target);
@@ -126,7 +134,7 @@ impl Targets {
         Err(format!("nginx did not come up: {}", target.said()).into())
     }
 
-    fn start_belay(&self) -> Res<Target> {
+    fn start_belay(&self, kind: Kind) -> Res<Target> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("belay.toml");
         fs::write(&path, belay_conf(folder.path(), self.mock))?;
@@ -139,8 +147,9 @@ impl Targets {
         let mut child = command.spawn()?;
         let mut output = BufReader::new(child.stdout.take().ok_or("no standard output")?);
         let mut target = Target {
-            kind: Kind::Belay,
+            kind,
             address: self.mock,
+            admin: None,
             child: Some(child),
             folder: Some(folder),
         };
@@ -148,6 +157,8 @@ impl Targets {
         while output.read_line(&mut line)? > 0 {
             if let Some(rest) = line.trim().strip_prefix("belay: serving on http://") {
                 target.address = rest.parse()?;
+            } else if let Some(rest) = line.trim().strip_prefix("belay: admin on http://") {
+                target.admin = Some(rest.parse()?);
                 // Keep its pipe empty, or it would one day wait for us.
                 std::thread::spawn(move || output.read_to_end(&mut Vec::new()));
                 return Ok(target);
@@ -183,7 +194,8 @@ fn nginx_conf(folder: &Path, listen: SocketAddr, mock: SocketAddr) -> String {
     )
 }
 
-/// The whole feature path: key check, routing, usage and price, journal.
+/// The whole feature path: key check, routing, usage and price, journal. And a ladder whose
+/// first rung leads nowhere, so that a breaker can be made to open.
 fn belay_conf(folder: &Path, mock: SocketAddr) -> String {
     format!(
         "[server]\nlisten = \"127.0.0.1:0\"\nmax_requests = 19000\n\
@@ -194,6 +206,9 @@ fn belay_conf(folder: &Path, mock: SocketAddr) -> String {
          api_key = {{ env = \"BENCH_KEY\" }}\nmax_connections = 19000\n\
          [rungs.mock]\nprovider = \"mock\"\nmodel = \"bench-model\"\n\
          price = {{ input = 1.0, output = 2.0 }}\n\
+         [providers.nobody]\ndialect = \"openai-chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\
+         [rungs.nobody]\nprovider = \"nobody\"\nmodel = \"bench-model\"\n\
+         [ladders.doomed]\nrungs = [\"nobody\", \"mock\"]\n\
          [ladders.bench]\nrungs = [\"mock\"]\n\
          clocks = {{ ttft = \"30s\", inter_token = \"30s\", total = \"300s\" }}\n",
         folder = folder.display()

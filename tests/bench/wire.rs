@@ -41,8 +41,13 @@ pub(crate) struct Order {
 impl Order {
     /// The request that a client writes.
     pub(crate) fn request(self) -> Vec<u8> {
+        self.request_to("bench")
+    }
+
+    /// The same to a ladder of this name.
+    pub(crate) fn request_to(self, ladder: &str) -> Vec<u8> {
         let body = format!(
-            "{{\"model\":\"bench\",\"stream\":true,\"messages\":[{{\"role\":\"user\",\
+            "{{\"model\":\"{ladder}\",\"stream\":true,\"messages\":[{{\"role\":\"user\",\
              \"content\":\"bench events={:08} gap={:08} and then some words of a usual prompt, so \
              that there is something to carry\"}}]}}",
             self.events, self.gap_us

@@ -9,8 +9,8 @@
 
 use ::tests::clock;
 use relay::journal::{
-    AttemptEnd, AttemptStart, Journal, JournalOptions, Reader, RequestEnd, RequestFilter,
-    RequestStart, Sort,
+    AttemptEnd, AttemptStart, GroupBy, Journal, JournalOptions, ReadError, Reader, RequestEnd,
+    RequestFilter, RequestStart, SeriesQuery, Sort, SummaryQuery, TransitionFilter,
 };
 use shared::{
     AttemptKind, AttemptOutcome, NanoUsd, RequestId, RequestOutcome, TokenVerdict, UnixMillis,
@@ -104,23 +104,68 @@ fn ask(reader: &Reader) -> Res<()> {
     ];
     say(&format!("{:<28} {:>10} {:>10} {:>6}", "", "median ms", "worst ms", "rows"));
     for (name, filter) in questions {
-        let mut took = Vec::new();
-        let mut rows = 0;
-        for _ in 0..TIMES {
-            let began = clock::now();
-            match reader.requests(&filter) {
-                Ok(page) => rows = page.items.len(),
-                Err(error) => say(&format!("{name}: {error}")),
-            }
-            took.push(began.elapsed().as_secs_f64() * 1e3);
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        took.sort_by(f64::total_cmp);
-        let (median, worst) = (took.get(TIMES / 2), took.last());
-        let (median, worst) = (median.copied().unwrap_or(0.0), worst.copied().unwrap_or(0.0));
-        say(&format!("{name:<28} {median:>10.2} {worst:>10.2} {rows:>6}"));
+        time(name, || reader.requests(&filter).map(|page| page.items.len()));
     }
+    ask_of_minutes(reader);
     Ok(())
+}
+
+/// Curves, sums and what is usual, which come from the minutes.
+fn ask_of_minutes(reader: &Reader) {
+    const HOURS: i64 = 60;
+    let series = |by_ladder, minutes, step| SeriesQuery {
+        by_ladder,
+        rung: None,
+        ladder: None,
+        since: UnixMillis(now().0 - minutes * MINUTE),
+        until: now(),
+        step: Duration::from_secs(step),
+    };
+    for (name, query) in [
+        ("curves of rungs, 1 h", series(false, HOURS, 60)),
+        ("curves of rungs, 24 h", series(false, 24 * HOURS, 300)),
+        ("curves of ladders, 24 h", series(true, 24 * HOURS, 300)),
+        ("curves of rungs, 30 days", series(false, 720 * HOURS, 7_200)),
+    ] {
+        time(name, || reader.series(&query).map(|found| found.curves.len()));
+    }
+    let summary = |group, minutes| {
+        let since = UnixMillis(now().0 - minutes * MINUTE);
+        SummaryQuery { group, ladder: None, since, until: now() }
+    };
+    for (name, query) in [
+        ("sums by rung, 24 h", summary(GroupBy::Rung, 24 * HOURS)),
+        ("sums by rung, 30 days", summary(GroupBy::Rung, 720 * HOURS)),
+        ("sums by ladder, 30 days", summary(GroupBy::Ladder, 720 * HOURS)),
+        ("sums by outcome, 1 h", summary(GroupBy::Outcome, HOURS)),
+        ("sums by outcome, 24 h", summary(GroupBy::Outcome, 24 * HOURS)),
+        ("sums by tenant, 1 h", summary(GroupBy::Tenant, HOURS)),
+        ("sums by tenant, 24 h", summary(GroupBy::Tenant, 24 * HOURS)),
+    ] {
+        time(name, || reader.summary(&query).map(|found| found.items.len()));
+    }
+    time("what is usual", || reader.usual(now()).map(|found| found.rungs.len()));
+    let newest = TransitionFilter::default();
+    time("newest transitions", || reader.transitions(&newest).map(|page| page.items.len()));
+}
+
+/// Asks again and again, and says how long that took.
+fn time(name: &str, ask: impl Fn() -> Result<usize, ReadError>) {
+    let mut took = Vec::new();
+    let mut rows = 0;
+    for _ in 0..TIMES {
+        let began = clock::now();
+        match ask() {
+            Ok(found) => rows = found,
+            Err(error) => say(&format!("{name}: {error}")),
+        }
+        took.push(began.elapsed().as_secs_f64() * 1e3);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    took.sort_by(f64::total_cmp);
+    let (median, worst) = (took.get(TIMES / 2), took.last());
+    let (median, worst) = (median.copied().unwrap_or(0.0), worst.copied().unwrap_or(0.0));
+    say(&format!("{name:<28} {median:>10.2} {worst:>10.2} {rows:>6}"));
 }
 
 fn sorted(sort: Sort, since: Option<UnixMillis>) -> RequestFilter {
@@ -296,7 +341,27 @@ fn fill(path: &Path, requests: u64) -> Res<()> {
             }
         }
     }
+    fill_minutes(&tx)?;
     tx.commit()?;
+    Ok(())
+}
+
+/// The same past as the relay sums it up: each minute of each ladder, and of its rungs.
+fn fill_minutes(tx: &rusqlite::Transaction<'_>) -> Res<()> {
+    let mut minute = tx.prepare(
+        "INSERT INTO minutes VALUES (?1, ?2, ?3, 1, 60, 55, 2, 3, 1, 1, 3, 0, 50, 50,
+         '{\"ok\":57,\"server_error\":3}', '{\"open\":3}', ?4, 48000, 18000, 260000000, 9000000)",
+    )?;
+    let hist: Vec<_> = (80..140).map(|bucket| (bucket, 1, bucket % 2)).collect();
+    let hist = serde_json::to_string(&hist)?;
+    let last = now().0 / MINUTE * MINUTE;
+    for number in (1..=i64::try_from(SPAN_MS)? / MINUTE).rev() {
+        for ladder in ["chat", "code"] {
+            for rung in ["", "sol", "opus", "local"] {
+                minute.execute((last - number * MINUTE, ladder, rung, &hist))?;
+            }
+        }
+    }
     Ok(())
 }
 

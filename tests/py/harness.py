@@ -84,14 +84,14 @@ class Process:
 class Relay:
     """A running `belay serve`, one rung per upstream, one ladder named `chat` over all of them.
 
-    `ladder` is TOML text for `[ladders.chat]`, `rungs` maps a rung to TOML text of its own, `more`
-    is appended to the file.
+    `ladder` is TOML text for `[ladders.chat]`, `admin` for `[admin]`, `rungs` maps a rung to TOML
+    text of its own, `more` is appended to the file.
     """
 
-    def __init__(self, folder, upstreams, ladder="", rungs=None, more=""):
+    def __init__(self, folder, upstreams, ladder="", rungs=None, more="", admin=""):
         parts = [
             '[server]\nlisten = "127.0.0.1:0"',
-            '[admin]\nlisten = "127.0.0.1:0"',
+            f'[admin]\nlisten = "127.0.0.1:0"\n{admin}',
             f'[journal]\npath = "{folder}/belay.db"',
         ]
         for name, upstream in upstreams.items():

@@ -17,6 +17,7 @@
 
 pub mod client;
 pub mod clock;
+pub mod engineer;
 pub mod fixture;
 pub mod openai;
 pub mod page;
@@ -24,9 +25,12 @@ pub mod provider;
 pub mod relay;
 pub mod setup;
 pub mod tls;
+pub mod tunnel;
 
 pub use client::{Answer, End, Exchange};
+pub use engineer::{Engineer, Said};
 pub use page::Page;
 pub use provider::{Provider, Reply};
 pub use relay::Relay;
 pub use setup::Setup;
+pub use tunnel::{Tunnel, Weather};

@@ -26,6 +26,7 @@ pub struct Setup {
 struct Rung {
     name: String,
     base_url: String,
+    key: String,
     provider: String,
     keys: String,
     domains: Vec<String>,
@@ -46,6 +47,7 @@ impl Setup {
         let name = ["a", "b", "c", "d", "e", "f"][self.rungs.len()].to_owned();
         self.env.push((key_variable(&name), key_of(&name)));
         self.rungs.push(Rung {
+            key: format!("{{ env = \"{}\" }}", key_variable(&name)),
             domains: vec![name.clone()],
             name,
             base_url: base_url.to_owned(),
@@ -87,6 +89,13 @@ impl Setup {
     #[must_use]
     pub fn provider(mut self, name: &str, line: &str) -> Self {
         let _ = writeln!(self.find(name).provider, "{line}");
+        self
+    }
+
+    /// Has the relay read a rung's key from this file.
+    #[must_use]
+    pub fn key_file(mut self, name: &str, file: &std::path::Path) -> Self {
+        self.find(name).key = format!("{{ file = {:?} }}", file.to_str().unwrap());
         self
     }
 
@@ -139,11 +148,10 @@ impl Setup {
             "[server]\nlisten = \"127.0.0.1:0\"\n{}\n[admin]\nlisten = \"127.0.0.1:0\"\n{}\n[journal]\npath = \"{journal}\"\n{}\n",
             self.server, self.admin, self.journal
         );
-        for Rung { name, base_url, provider, keys, domains } in &self.rungs {
-            let variable = key_variable(name);
+        for Rung { name, base_url, key, provider, keys, domains } in &self.rungs {
             let _ = writeln!(
                 toml,
-                "[providers.p-{name}]\ndialect = \"openai-chat\"\nbase_url = \"{base_url}\"\napi_key = {{ env = \"{variable}\" }}\n{provider}"
+                "[providers.p-{name}]\ndialect = \"openai-chat\"\nbase_url = \"{base_url}\"\napi_key = {key}\n{provider}"
             );
             let _ = writeln!(
                 toml,

@@ -9,6 +9,7 @@ mod previews;
 mod racing;
 mod refused;
 
+use crate::openapi::contract;
 use serde_json::{Value, json};
 use tests::{Answer, Provider, Relay, Reply, Setup};
 
@@ -30,7 +31,9 @@ async fn call_with(
     let json = [("content-type", "application/json")];
     let headers = [json.as_slice(), headers].concat();
     let path = format!("/admin/v1{path}");
-    relay.admin_call(method, &path, &headers, Some(body.to_string().as_bytes())).await
+    let answer = relay.admin_call(method, &path, &headers, Some(body.to_string().as_bytes())).await;
+    contract::conforms(method, &path, &answer);
+    answer
 }
 
 /// The answer to a call that is done.
@@ -60,7 +63,10 @@ async fn force_open(relay: &Relay, id: &str, rung: &str) -> Answer {
 }
 
 async fn get(relay: &Relay, path: &str) -> Value {
-    done(&relay.admin_get(&format!("/admin/v1{path}")).await)
+    let path = format!("/admin/v1{path}");
+    let answer = relay.admin_get(&path).await;
+    contract::conforms("GET", &path, &answer);
+    done(&answer)
 }
 
 async fn mode_of(relay: &Relay, rung: &str) -> String {

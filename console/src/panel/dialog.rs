@@ -14,12 +14,14 @@ use shared::figures::{UNKNOWN, per_hour, percent, wait};
 /// Its width.
 const WIDTH: f32 = 760.0;
 
-/// Draws it.
-pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>, reason: &mut String) {
+/// Draws it; where a reason is `wanted` its field takes the keys.
+pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>, (reason, wanted): (&mut String, bool)) {
     let Some(dialog) = &scene.model.dialog else { return };
     let env = scene.model.board().and_then(|board| board.relay.env.clone()).unwrap_or_default();
     let relay = scene.model.relay().map(|known| known.name().to_owned()).unwrap_or_default();
-    let title = format!("{} · {env} {relay}", what(dialog));
+    let title = [what(dialog), env, relay];
+    let title = title.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>();
+    let title = title.join(" · ");
     let window = Window::new(title).anchor(Align2::CENTER_CENTER, [0.0, 0.0]);
     window.collapsible(false).resizable(false).show(ctx, |ui| {
         ui.set_width(WIDTH);
@@ -29,6 +31,9 @@ pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>, reason: &mut String) {
             let label = ui.label(RichText::new("Why ").font(mono()));
             let edit = TextEdit::singleline(reason).font(mono()).desired_width(WIDTH - 60.0);
             let edit = ui.add_enabled(!dialog.is_sent(), edit).labelled_by(label.id);
+            if wanted {
+                edit.request_focus();
+            }
             if edit.changed() {
                 scene.out.push(Msg::Reason(reason.clone()));
             }
@@ -68,7 +73,9 @@ fn about(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
                         scene.out.push(Msg::CoverAt(place));
                     }
                 }
-                line(ui, "Alt+S", colours.dim);
+                if dialog.covers(scene.model).len() > 1 {
+                    line(ui, "Alt+S", colours.dim);
+                }
             });
             if *mode == Mode::ForcedOpen {
                 ui.horizontal(|ui| {

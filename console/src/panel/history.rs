@@ -96,8 +96,12 @@ fn rows(ui: &mut Ui, scene: &mut Scene<'_>) {
     area.show_rows(ui, ROW, page.items.len(), |ui, range| {
         for item in page.items.get(range).unwrap_or_default() {
             let chosen = scene.model.history.selected == Some(item.id);
-            let is_good = item.outcome.is_some_and(|outcome| outcome.as_str() == "ok");
-            let colour = if is_good { colours.text } else { colours.bad };
+            let colour = match item.outcome.map(|outcome| outcome.as_str()) {
+                None => colours.dim,
+                Some("ok" | "refused") => colours.text,
+                Some("cancelled" | "rejected") => colours.warn,
+                Some(_) => colours.bad,
+            };
             let text = RichText::new(row(&scene.clock(item.at), item)).font(mono()).color(colour);
             if ui.selectable_label(chosen, text).clicked() {
                 scene.out.push(Msg::Request(item.id));

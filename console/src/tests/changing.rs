@@ -11,8 +11,10 @@ use shared::admin::sample;
 use shared::admin::ttl::Ttl;
 
 fn sick() -> shared::admin::Board {
-    let mut board = sample::calm(&[("chat", &["sol", "opus"]), ("code", &["opus", "sol"])]);
+    let mut board = sample::calm(&[("chat", &["sol", "opus"]), ("code", &["opus", "sol", "luna"])]);
     sample::open(&mut board.rungs[0], 100);
+    let provider = board.rungs[0].provider.clone();
+    board.rungs[2].provider = provider;
     board
 }
 

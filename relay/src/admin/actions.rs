@@ -2,15 +2,24 @@
 
 use super::Problem;
 use super::deeds::find;
+use super::openapi::filters::ActionQuery;
+use super::openapi::refusals::{Gated, Named, Read};
+use super::part::Part;
 use super::requests::{read, value};
 use crate::drive::Relay;
 use crate::journal::ActionFilter;
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use http::StatusCode;
 use shared::admin::actions::{Action, ActionPage};
 use std::sync::Arc;
 
+/// What operators did, newest first
+#[utoipa::path(
+    get, path = "/admin/v1/actions", tag = "changes", operation_id = "actions",
+    params(ActionQuery),
+    responses((status = 200, description = "A page.", body = ActionPage), Gated, Read),
+)]
 pub(super) async fn list(
     State(relay): State<Arc<Relay>>,
     Query(query): Query<Vec<(String, String)>>,
@@ -20,9 +29,15 @@ pub(super) async fn list(
     Ok(Json(page))
 }
 
+/// One thing that an operator did
+#[utoipa::path(
+    get, path = "/admin/v1/actions/{id}", tag = "changes", operation_id = "action",
+    params(("id" = String, Path, description = "The action's id.")),
+    responses((status = 200, description = "The action.", body = Action), Gated, Named, Read),
+)]
 pub(super) async fn one(
     State(relay): State<Arc<Relay>>,
-    Path(id): Path<String>,
+    Part(id): Part,
 ) -> Result<Json<Action>, Problem> {
     // The journal knows who ended it; this life knows what is not journaled yet.
     let key = id.clone();

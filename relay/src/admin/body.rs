@@ -50,6 +50,12 @@ impl<T: DeserializeOwned, S: Sync> FromRequest<S> for Wanted<T> {
                 return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, message));
             }
         };
+        // A list would be read as the fields in their order, whatever was meant by it.
+        if body.trim_ascii_start().first() != Some(&b'{') {
+            let message =
+                "The body is not what this call takes: it is a JSON object. Nothing was changed.";
+            return Err(Problem::new(StatusCode::BAD_REQUEST, message));
+        }
         serde_json::from_slice(&body).map(Self).map_err(|error| {
             let message =
                 format!("The body is not what this call takes: {error}. Nothing was changed.");

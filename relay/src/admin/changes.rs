@@ -2,21 +2,31 @@
 
 use super::Problem;
 use super::body::Wanted;
+use super::openapi::filters::{MustHaveSeen, Seen};
+use super::openapi::refusals::{Doing, Gated, Named, Ordering, Versioned};
+use super::part::Part;
 use super::requests::read;
 use super::tokens::Operator;
 use crate::drive::{Answer, Refused, Relay};
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use shared::admin::actions::{Action, ActionKind, Preview};
 use shared::admin::changes::{
-    Change, ChangeRequest, ConfigWord, Deed, Mode, NewOrder, PutOrder, PutOverride, Target,
+    Change, ChangeAnswer, ChangeRequest, ConfigWord, Deed, Mode, NewOrder, OrderNow, OverrideNow,
+    PutOrder, PutOverride, Refusal, Target,
 };
 use std::sync::Arc;
 
 type Shared = State<Arc<Relay>>;
 
+/// Several changes at once, all or nothing
+#[utoipa::path(
+    post, path = "/admin/v1/changes", tag = "changes", operation_id = "change",
+    request_body = ChangeRequest,
+    responses((status = 200, description = "Done, and in force.", body = ChangeAnswer), Gated, Doing, Versioned, Ordering),
+)]
 pub(super) async fn change(
     State(relay): Shared,
     operator: Operator,
@@ -25,6 +35,14 @@ pub(super) async fn change(
     make(&relay, &operator, &request).await
 }
 
+/// What a change would do; nothing is changed
+#[utoipa::path(
+    post, path = "/admin/v1/preview", tag = "changes", operation_id = "preview",
+    request_body = ChangeRequest,
+    responses((status = 200, description = "By the last requests of each ladder.", body = Preview), Gated, Doing,
+        (status = 500, description = "The preview failed inside the relay.", body = Refusal),
+    ),
+)]
 pub(super) async fn preview(
     State(relay): Shared,
     operator: Operator,
@@ -44,26 +62,48 @@ pub(super) async fn preview(
     }
 }
 
+/// A rung's override
+#[utoipa::path(
+    get, path = "/admin/v1/rungs/{rung}/override", tag = "changes", operation_id = "override_now",
+    params(("rung" = String, Path, description = "Its name in the config.")),
+    responses((status = 200, description = "As it is now.", body = OverrideNow,
+            headers(("ETag" = String, description = "Its version, for If-Match."))), Gated, Named),
+)]
 pub(super) async fn override_now(
     State(relay): Shared,
-    Path(rung): Path<String>,
+    Part(rung): Part,
 ) -> Result<Response, Problem> {
     let now = relay.override_now(&rung)?;
     Ok((etag(now.version), Json(now)).into_response())
 }
 
+/// A ladder's order
+#[utoipa::path(
+    get, path = "/admin/v1/ladders/{ladder}/order", tag = "changes", operation_id = "order_now",
+    params(("ladder" = String, Path, description = "Its name in the config.")),
+    responses((status = 200, description = "As it is now.", body = OrderNow,
+            headers(("ETag" = String, description = "Its version, for If-Match."))), Gated, Named),
+)]
 pub(super) async fn order_now(
     State(relay): Shared,
-    Path(ladder): Path<String>,
+    Part(ladder): Part,
 ) -> Result<Response, Problem> {
     let now = relay.order_now(&ladder)?;
     Ok((etag(now.version), Json(now)).into_response())
 }
 
+/// Override a rung's breaker
+#[utoipa::path(
+    put, path = "/admin/v1/rungs/{rung}/override", tag = "changes", operation_id = "put_override",
+    params(("rung" = String, Path, description = "Its name in the config."),
+        Seen),
+    request_body = PutOverride,
+    responses((status = 200, description = "Done, and in force.", body = ChangeAnswer), Gated, Doing, Versioned),
+)]
 pub(super) async fn put_override(
     State(relay): Shared,
     operator: Operator,
-    Path(rung): Path<String>,
+    Part(rung): Part,
     headers: HeaderMap,
     Wanted(put): Wanted<PutOverride>,
 ) -> Result<Response, Problem> {
@@ -80,10 +120,18 @@ pub(super) async fn put_override(
     make(&relay, &operator, &request).await
 }
 
+/// Leave a rung to its breaker again
+#[utoipa::path(
+    delete, path = "/admin/v1/rungs/{rung}/override", tag = "changes", operation_id = "end_override",
+    params(("rung" = String, Path, description = "Its name in the config."),
+        Seen),
+    request_body = Deed,
+    responses((status = 200, description = "Done, and in force.", body = ChangeAnswer), Gated, Doing, Versioned),
+)]
 pub(super) async fn end_override(
     State(relay): Shared,
     operator: Operator,
-    Path(rung): Path<String>,
+    Part(rung): Part,
     headers: HeaderMap,
     Wanted(deed): Wanted<Deed>,
 ) -> Result<Response, Problem> {
@@ -96,10 +144,18 @@ pub(super) async fn end_override(
     make(&relay, &operator, &request).await
 }
 
+/// Put a ladder's rungs in another order
+#[utoipa::path(
+    put, path = "/admin/v1/ladders/{ladder}/order", tag = "changes", operation_id = "put_order",
+    params(("ladder" = String, Path, description = "Its name in the config."),
+        MustHaveSeen),
+    request_body = PutOrder,
+    responses((status = 200, description = "Done, and in force.", body = ChangeAnswer), Gated, Doing, Versioned, Ordering),
+)]
 pub(super) async fn put_order(
     State(relay): Shared,
     operator: Operator,
-    Path(ladder): Path<String>,
+    Part(ladder): Part,
     headers: HeaderMap,
     Wanted(put): Wanted<PutOrder>,
 ) -> Result<Response, Problem> {
@@ -111,10 +167,18 @@ pub(super) async fn put_order(
     make(&relay, &operator, &request).await
 }
 
+/// Give a ladder its config's order again
+#[utoipa::path(
+    delete, path = "/admin/v1/ladders/{ladder}/order", tag = "changes", operation_id = "end_order",
+    params(("ladder" = String, Path, description = "Its name in the config."),
+        MustHaveSeen),
+    request_body = Deed,
+    responses((status = 200, description = "Done, and in force.", body = ChangeAnswer), Gated, Doing, Versioned, Ordering),
+)]
 pub(super) async fn end_order(
     State(relay): Shared,
     operator: Operator,
-    Path(ladder): Path<String>,
+    Part(ladder): Part,
     headers: HeaderMap,
     Wanted(deed): Wanted<Deed>,
 ) -> Result<Response, Problem> {

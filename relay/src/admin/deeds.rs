@@ -3,22 +3,31 @@
 use super::Problem;
 use super::body::Wanted;
 use super::changes::{first_answer, told};
+use super::openapi::refusals::{Doing, Gated, Read};
+use super::part::Part;
 use super::requests::read;
 use super::tokens::Operator;
 use crate::drive::Relay;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
-use shared::admin::actions::{About, Action, ActionKind, NewNote};
-use shared::admin::changes::Deed;
+use shared::admin::actions::{About, Action, ActionKind, CheckAnswer, Done, NewNote};
+use shared::admin::changes::{ChangeAnswer, Deed};
 use std::sync::Arc;
 
 type Shared = State<Arc<Relay>>;
 
+/// End a rung's cool-down or hold now
+#[utoipa::path(
+    post, path = "/admin/v1/rungs/{rung}/probe", tag = "changes", operation_id = "probe",
+    params(("rung" = String, Path, description = "Its name in the config.")),
+    request_body = Deed,
+    responses((status = 200, description = "The next request is the probe.", body = Done), Gated, Doing),
+)]
 pub(super) async fn probe(
     State(relay): Shared,
     operator: Operator,
-    Path(rung): Path<String>,
+    Part(rung): Part,
     Wanted(deed): Wanted<Deed>,
 ) -> Result<Response, Problem> {
     let about = About { rung: Some(rung.clone()), ladder: None };
@@ -29,10 +38,17 @@ pub(super) async fn probe(
     told(relay.probe(&rung, &deed, &operator.name)).await
 }
 
+/// One small call to a rung, outside all traffic
+#[utoipa::path(
+    post, path = "/admin/v1/rungs/{rung}/check", tag = "changes", operation_id = "check",
+    params(("rung" = String, Path, description = "Its name in the config.")),
+    request_body = Deed,
+    responses((status = 200, description = "What it found.", body = CheckAnswer), Gated, Doing),
+)]
 pub(super) async fn check(
     State(relay): Shared,
     operator: Operator,
-    Path(rung): Path<String>,
+    Part(rung): Part,
     Wanted(deed): Wanted<Deed>,
 ) -> Result<Response, Problem> {
     let about = About { rung: Some(rung.clone()), ladder: None };
@@ -43,10 +59,17 @@ pub(super) async fn check(
     told(relay.check(&rung, &deed, &operator.name)).await
 }
 
+/// Take an action back
+#[utoipa::path(
+    post, path = "/admin/v1/actions/{id}/undo", tag = "changes", operation_id = "undo",
+    params(("id" = String, Path, description = "The action's id.")),
+    request_body = Deed,
+    responses((status = 200, description = "What was so before is so again.", body = ChangeAnswer), Gated, Read, Doing),
+)]
 pub(super) async fn undo(
     State(relay): Shared,
     operator: Operator,
-    Path(id): Path<String>,
+    Part(id): Part,
     Wanted(deed): Wanted<Deed>,
 ) -> Result<Response, Problem> {
     let is_same = |action: &Action| action.undoes.as_ref() == Some(&id);
@@ -57,6 +80,12 @@ pub(super) async fn undo(
     told(relay.undo(&action, &deed, &operator.name)).await
 }
 
+/// Pin a note
+#[utoipa::path(
+    post, path = "/admin/v1/notes", tag = "changes", operation_id = "note",
+    request_body = NewNote,
+    responses((status = 200, description = "It stands until it is ended.", body = Done), Gated, Doing),
+)]
 pub(super) async fn note(
     State(relay): Shared,
     operator: Operator,
@@ -69,10 +98,17 @@ pub(super) async fn note(
     told(relay.note(&note, &operator.name)).await
 }
 
+/// End a note
+#[utoipa::path(
+    delete, path = "/admin/v1/notes/{id}", tag = "changes", operation_id = "end_note",
+    params(("id" = String, Path, description = "The note's id.")),
+    request_body = Deed,
+    responses((status = 200, description = "It has ended.", body = Done), Gated, Doing),
+)]
 pub(super) async fn end_note(
     State(relay): Shared,
     operator: Operator,
-    Path(id): Path<String>,
+    Part(id): Part,
     Wanted(deed): Wanted<Deed>,
 ) -> Result<Response, Problem> {
     let is_same = |action: &Action| action.undoes.as_ref() == Some(&id);
@@ -92,8 +128,8 @@ pub(super) async fn find(relay: &Arc<Relay>, id: &str) -> Result<Action, Problem
     found.map(|(action, _answer)| action).ok_or_else(|| {
         Problem::new(
             StatusCode::NOT_FOUND,
-            "There is no action with this id: nothing was done under it. GET /admin/v1/actions \
-             lists those that are.",
+            "There is no action with this id: nothing was done under it. The list of actions has \
+             those that were done.",
         )
     })
 }

@@ -4,6 +4,8 @@
 //! it. What it then gets is how things are, not every step on the way there.
 
 use super::Problem;
+use super::openapi::filters::{FeedQuery, Resume};
+use super::openapi::refusals::Gated;
 use crate::drive::{self, Drain, Relay};
 use crate::feed::{Listener, Topics};
 use crate::wall;
@@ -13,14 +15,28 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use futures_util::stream;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use shared::admin::You;
 use shared::admin::board::OperatorHere;
+use shared::admin::{FeedKind, You};
 use std::convert::Infallible;
 use std::sync::Arc;
 
 /// The longest name of a program that is shown.
 const VIA_CHARS: usize = 32;
 
+/// What changes, as it changes
+///
+/// Server-sent events without an end: a `snapshot`, then what changes, and a `tick` every
+/// second. An event's `id` is `boot.seq`, its `event` a `FeedKind`, its `data` one line of JSON
+/// with the schema that `x-events` names.
+#[utoipa::path(
+    get, path = "/admin/v1/feed", tag = "now", operation_id = "feed",
+    params(FeedQuery, Resume),
+    responses(
+        (status = 200, description = "The events.", body = String, content_type = "text/event-stream"),
+        Gated,
+    ),
+    extensions(("x-events" = json!(events()))),
+)]
 pub(super) async fn open(
     State(relay): State<Arc<Relay>>,
     Extension(you): Extension<You>,
@@ -48,6 +64,27 @@ pub(super) async fn open(
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     Ok(response)
+}
+
+/// What the events' data are.
+fn events() -> serde_json::Value {
+    let schemas = FeedKind::ALL.iter().map(|kind| {
+        let schema = match kind {
+            FeedKind::Snapshot => "Board",
+            FeedKind::Tick => "Tick",
+            FeedKind::Rung => "RungState",
+            FeedKind::Ladder => "LadderState",
+            FeedKind::Curve => "Curve",
+            FeedKind::Transition => "TransitionRow",
+            FeedKind::Config => "ConfigState",
+            FeedKind::Action | FeedKind::Note => "Action",
+            FeedKind::Operators => "Operators",
+            FeedKind::Requests => "RequestBatch",
+        };
+        let place = format!("#/components/schemas/{schema}");
+        (kind.as_str().to_owned(), serde_json::json!({ "$ref": place }))
+    });
+    serde_json::Value::Object(schemas.collect())
 }
 
 fn topics(query: &[(String, String)]) -> Result<Topics, Problem> {

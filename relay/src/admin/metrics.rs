@@ -1,13 +1,29 @@
 //! `GET /metrics`: numbers for Prometheus.
 
 use super::Problem;
+use super::openapi::refusals::Gated;
 use crate::drive::Relay;
 use crate::metrics::Format;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode, header};
+use shared::admin::changes::Refusal;
 use std::sync::Arc;
 
+/// Numbers for Prometheus
+///
+/// OpenMetrics, too, for who asks with `Accept`.
+#[utoipa::path(
+    get, path = "/metrics", tag = "process", operation_id = "metrics",
+    responses(
+        (status = 200, description = "The page.", content(
+            (String = "text/plain"),
+            (String = "application/openmetrics-text"),
+        )),
+        (status = 500, description = "The numbers could not be written.", body = Refusal),
+        Gated,
+    ),
+)]
 pub(super) async fn page(
     State(relay): State<Arc<Relay>>,
     headers: HeaderMap,

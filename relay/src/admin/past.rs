@@ -1,6 +1,8 @@
 //! `GET /admin/v1/transitions`, `/series` and `/summary`: what was.
 
 use super::Problem;
+use super::openapi::filters;
+use super::openapi::refusals::{Gated, Read};
 use super::requests::{read, value};
 use crate::drive::Relay;
 use crate::journal::{GroupBy, SeriesQuery, SummaryQuery, TransitionFilter};
@@ -24,6 +26,12 @@ const MOST_STEPS: i64 = 2_000;
 /// The shortest step: what the journal has.
 const STEP: Duration = Duration::from_secs(60);
 
+/// When breakers turned, and why, newest first
+#[utoipa::path(
+    get, path = "/admin/v1/transitions", tag = "past", operation_id = "transitions",
+    params(filters::TransitionQuery),
+    responses((status = 200, description = "A page.", body = TransitionPage), Gated, Read),
+)]
 pub(super) async fn transitions(
     State(relay): State<Arc<Relay>>,
     Query(query): Pairs,
@@ -43,6 +51,12 @@ pub(super) async fn transitions(
     Ok(Json(page))
 }
 
+/// Curves, a minute or more a step
+#[utoipa::path(
+    get, path = "/admin/v1/series", tag = "past", operation_id = "series",
+    params(filters::SeriesQuery),
+    responses((status = 200, description = "The curves.", body = Series), Gated, Read),
+)]
 pub(super) async fn series(
     State(relay): State<Arc<Relay>>,
     Query(query): Pairs,
@@ -78,6 +92,12 @@ pub(super) async fn series(
     Ok(Json(series))
 }
 
+/// Sums
+#[utoipa::path(
+    get, path = "/admin/v1/summary", tag = "past", operation_id = "summary",
+    params(filters::SummaryQuery),
+    responses((status = 200, description = "The sums.", body = Summary), Gated, Read),
+)]
 pub(super) async fn summary(
     State(relay): State<Arc<Relay>>,
     Query(query): Pairs,

@@ -1,10 +1,13 @@
 //! `GET /admin/v1/requests` and `/admin/v1/requests/{id}`: the journal, read only.
 
 use super::Problem;
+use super::openapi::filters::RequestQuery;
+use super::openapi::refusals::{Gated, Named, Read};
+use super::part::Part;
 use crate::drive::Relay;
 use crate::journal::{ReadError, Reader, RequestFilter};
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use http::StatusCode;
 use shared::RequestId;
 use shared::admin::{RequestDetail, RequestPage};
@@ -12,6 +15,12 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
 
+/// Requests, newest first
+#[utoipa::path(
+    get, path = "/admin/v1/requests", tag = "past", operation_id = "requests",
+    params(RequestQuery),
+    responses((status = 200, description = "A page.", body = RequestPage), Gated, Read),
+)]
 pub(super) async fn list(
     State(relay): State<Arc<Relay>>,
     Query(query): Query<Vec<(String, String)>>,
@@ -21,9 +30,15 @@ pub(super) async fn list(
     Ok(Json(page))
 }
 
+/// One request, and what was tried for it
+#[utoipa::path(
+    get, path = "/admin/v1/requests/{id}", tag = "past", operation_id = "request",
+    params(("id" = inline(RequestId), Path, description = "The request's id.")),
+    responses((status = 200, description = "The request.", body = RequestDetail), Gated, Named, Read),
+)]
 pub(super) async fn one(
     State(relay): State<Arc<Relay>>,
-    Path(id): Path<String>,
+    Part(id): Part,
 ) -> Result<Json<RequestDetail>, Problem> {
     let id: RequestId = value("id", &id)?;
     let found = read(relay.journal.reader(), move |reader| reader.request(id)).await?;

@@ -68,6 +68,8 @@ pub(super) fn run(args: &ActionsArgs) -> Result<Ended, Failed> {
 
 async fn one(relays: &Relays, id: &str) -> Ended {
     let found = relays.each(async |remote| remote.get::<Action>(&["actions", id], &[]).await).await;
+    // What was done at one relay only is none of the others' affair.
+    let known = found.iter().any(|(_, found)| found.is_ok());
     let mut ended = Ended::Done;
     for (remote, found) in found {
         match found {
@@ -77,6 +79,7 @@ async fn one(relays: &Relays, id: &str) -> Ended {
                 let (in_force, past) = parted(vec![action.value]);
                 relays.show(&screen::actions(&in_force, &past, wall::unix(), &relays.look));
             }
+            Err(CallError::Refused(http::StatusCode::NOT_FOUND, ..)) if known => {}
             Err(error) => ended = failed(relays, remote, &error),
         }
     }

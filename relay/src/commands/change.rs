@@ -20,8 +20,6 @@ use std::collections::BTreeMap;
 /// Arguments of every change.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ChangeArgs {
-    #[command(flatten)]
-    pub(super) relays: RelayArgs,
     /// Why, for whoever reads it at night.
     #[arg(long, value_name = "TEXT")]
     pub(super) reason: String,
@@ -40,6 +38,8 @@ pub(super) struct ChangeArgs {
     /// The id of a change that was not confirmed: it is done once at the most.
     #[arg(long, value_name = "ID")]
     id: Option<String>,
+    #[command(flatten)]
+    pub(super) relays: RelayArgs,
 }
 
 /// What one relay is to be asked for, and what is known before.
@@ -61,7 +61,7 @@ pub(super) fn make(
     block_on(async {
         let ready = relays.each(async |remote| prepare(remote, args, &id, &changes).await).await;
         let mut prepared = Vec::new();
-        let mut ended = Vec::new();
+        let (mut ended, mut without) = (Vec::new(), Vec::new());
         for (remote, found) in ready {
             match found {
                 Ok(found) => prepared.push(found),
@@ -77,21 +77,30 @@ pub(super) fn make(
                         relays.say_json(remote, Err(&error));
                     }
                     ended.push(Ended::Failed);
+                    without.push(remote.shown());
                 }
             }
         }
         if prepared.is_empty() {
             return Err(Failed("belay: nothing was changed.".to_owned()));
         }
-        if !ended.is_empty() {
-            let missing = ended.len();
+        if !without.is_empty() {
+            let missing = without.len();
             complain(format!("belay: {missing} of {} relays will not know.", relays.all.len()));
         }
         prepared.iter().for_each(|prepared| tell(&relays, prepared));
-        may(args, &prepared)?;
+        let shown = prepared.iter().map(|prepared| Shown {
+            board: &prepared.board,
+            preview: prepared.preview.as_ref().ok(),
+        });
+        may(args.yes, &args.accept, shown)?;
         complain(format!("belay: sending it as action {id}"));
         let sent = prepared.iter().map(|prepared| send(&relays, prepared, args.yes));
         ended.extend(join_all(sent).await);
+        // Said again where it is read: the previews stand between.
+        for relay in without {
+            complain(format!("belay: nothing was done on {relay}: it was not reached, see above."));
+        }
         Ok(worst(ended))
     })?
 }
@@ -140,6 +149,8 @@ fn tell(relays: &Relays, prepared: &Prepared<'_>) {
     if relays.several() {
         complain(format!("{}:", prepared.remote.shown()));
     }
+    // A relay without traffic has nothing to reckon with: what is asked for is said all the same.
+    complain(format!("To be done: {}", screen::changes(&prepared.request.changes)));
     match &prepared.preview {
         Ok(preview) => relays.tell(&screen::preview(preview, &prepared.board, &relays.look)),
         Err(why) => complain(format!("belay: no preview: {why}")),
@@ -163,15 +174,25 @@ fn lasts(request: &ChangeRequest) -> Option<String> {
     })
 }
 
+/// What somebody has been shown of one relay before being asked.
+pub(super) struct Shown<'a> {
+    pub(super) board: &'a Board,
+    pub(super) preview: Option<&'a Preview>,
+}
+
 /// Whether it may be sent.
-fn may(args: &ChangeArgs, prepared: &[Prepared<'_>]) -> Result<(), Failed> {
+pub(super) fn may<'a>(
+    yes: bool,
+    accept: &[String],
+    shown: impl IntoIterator<Item = Shown<'a>>,
+) -> Result<(), Failed> {
     let mut env = None;
-    for prepared in prepared {
-        let warnings = prepared.preview.iter().flat_map(|preview| &preview.warnings);
+    for Shown { board, preview } in shown {
+        let warnings = preview.into_iter().flat_map(|preview| &preview.warnings);
         let lost = warnings.filter(|warning| warning.kind == WarningKind::LastRung);
         let lost: Vec<&str> = lost.filter_map(|warning| warning.ladder.as_deref()).collect();
         let open: Vec<_> =
-            lost.iter().filter(|ladder| args.accept.iter().all(|name| name != **ladder)).collect();
+            lost.iter().filter(|ladder| accept.iter().all(|name| name != **ladder)).collect();
         if !open.is_empty() {
             let flags: Vec<_> = open.iter().map(|ladder| format!("--accept {ladder}")).collect();
             return Err(Failed(format!(
@@ -180,12 +201,12 @@ fn may(args: &ChangeArgs, prepared: &[Prepared<'_>]) -> Result<(), Failed> {
                 flags.join(" ")
             )));
         }
-        let relay = &prepared.board.relay;
+        let relay = &board.relay;
         if !lost.is_empty() && relay.protected {
             env = relay.env.as_deref().or(env);
         }
     }
-    agreed(Asking::here(args.yes), "Do it?", env, on_terminal)
+    agreed(Asking::here(yes), "Do it?", env, on_terminal)
 }
 
 async fn send(relays: &Relays, prepared: &Prepared<'_>, yes: bool) -> Ended {
@@ -194,12 +215,8 @@ async fn send(relays: &Relays, prepared: &Prepared<'_>, yes: bool) -> Ended {
     let deal = Deal { id, method: Method::POST, path: &["changes"], body: request, patience: SOON };
     loop {
         let delivery: Delivery<ChangeAnswer> = deliver(remote, &deal).await;
-        let ended = report(relays, remote, id, &delivery, |answer| {
-            let ChangeAnswer { id, at, by, now, journaled } = answer;
-            let mut lines = screen::done(id, *at, by, *journaled, remote.shown());
-            lines.extend(screen::present(now, *at));
-            lines
-        });
+        let ended =
+            report(relays, remote, id, &delivery, |answer| screen::changed(answer, remote.shown()));
         // The same id again is the same change: safe, and still somebody's to decide.
         let again = ended == Ended::NotConfirmed
             && Asking::here(yes) == Asking::Terminal

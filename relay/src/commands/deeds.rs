@@ -1,16 +1,15 @@
-//! `belay probe`, `check-rung`, `undo` and `note`: what is no change of an override or order.
+//! `belay probe`, `check-rung` and `note`: what is no change of an override or order.
 
-use super::asking::{Asking, agreed, on_terminal};
-use super::deliver::{Deal, SOON, deliver, id_or_fresh, report, worst};
+use super::deliver::{Deal, Delivery, SOON, deliver, id_or_fresh, report, worst};
 use super::relays::{Ended, RelayArgs, Relays};
-use super::{Failed, block_on, complain, usage};
-use crate::{screen, wall};
+use super::{Failed, complain, usage};
+use crate::screen;
 use http::Method;
 use remote::{CHECK_PATIENCE, Remote};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use shared::admin::actions::{About, Action, CheckAnswer, Done, NewNote};
-use shared::admin::changes::{ChangeAnswer, Deed};
+use shared::admin::actions::{About, CheckAnswer, Done, NewNote};
+use shared::admin::changes::Deed;
 use std::time::Duration;
 
 /// Arguments of `belay probe` and `belay check-rung`.
@@ -18,21 +17,6 @@ use std::time::Duration;
 pub(super) struct RungArgs {
     /// The rung.
     rung: String,
-    #[command(flatten)]
-    deed: DeedArgs,
-}
-
-/// Arguments of `belay undo`.
-#[derive(Debug, clap::Args)]
-pub(super) struct UndoArgs {
-    /// The action's id, as it was printed and as `belay actions` lists it.
-    action: String,
-    /// This ladder may be left with nothing but forced-open rungs; several: again.
-    #[arg(long, value_name = "LADDER")]
-    accept: Vec<String>,
-    /// Do it without asking.
-    #[arg(long, short)]
-    yes: bool,
     #[command(flatten)]
     deed: DeedArgs,
 }
@@ -56,20 +40,21 @@ pub(super) struct NoteArgs {
     deed: DeedArgs,
 }
 
+/// Arguments of everything that is done and is no change.
 #[derive(Debug, Clone, clap::Args)]
-struct DeedArgs {
-    #[command(flatten)]
-    relays: RelayArgs,
+pub(super) struct DeedArgs {
     /// Why, for whoever reads it later.
     #[arg(long, value_name = "TEXT", default_value = "from the command line")]
-    reason: String,
+    pub(super) reason: String,
     /// The id of a deed that was not confirmed: it is done once at the most.
     #[arg(long, value_name = "ID")]
-    id: Option<String>,
+    pub(super) id: Option<String>,
+    #[command(flatten)]
+    pub(super) relays: RelayArgs,
 }
 
 impl DeedArgs {
-    fn deed(&self, id: &str, accept: &[String]) -> Deed {
+    pub(super) fn deed(&self, id: &str, accept: &[String]) -> Deed {
         Deed { id: id.to_owned(), reason: self.reason.clone(), accept: accept.to_vec() }
     }
 }
@@ -90,41 +75,26 @@ pub(super) fn check(args: &RungArgs) -> Result<Ended, Failed> {
     let (relays, id) = (args.deed.relays.open()?, id_or_fresh(args.deed.id.as_deref())?);
     let path = ["rungs", args.rung.as_str(), "check"];
     let body = args.deed.deed(&id, &[]);
-    let well = std::cell::Cell::new(true);
     let how = (Method::POST, path.as_slice(), CHECK_PATIENCE);
-    let ended = send(&relays, &id, how, &body, |check: &CheckAnswer, _| {
-        let found = screen::checked(check, &relays.look);
-        well.set(well.get() && check.outcome == shared::AttemptOutcome::Ok);
-        found
-    })?;
-    // So that a script can wait for a provider that is well again.
-    Ok(if well.get() { ended } else { worst([ended, Ended::Failed]) })
-}
-
-pub(super) fn undo(args: &UndoArgs) -> Result<Ended, Failed> {
-    let (relays, id) = (args.deed.relays.open()?, id_or_fresh(args.deed.id.as_deref())?);
-    let found =
-        relays.run(async |remote| remote.get::<Action>(&["actions", &args.action], &[]).await)?;
-    for (_, found) in found {
-        let Ok(found) = found else { continue };
-        let Action { at, by, reason, before, .. } = &found.value;
-        let what = screen::what(&found.value);
-        complain(format!("takes back: {what}, {at} by {by} \"{reason}\""));
-        if let Some(before) = before {
-            complain("and leads to:");
-            relays.tell(&screen::present(before, wall::unix()));
-        }
-        break;
-    }
-    agreed(Asking::here(args.yes), "Do it?", None, on_terminal)?;
-    let path = ["actions", args.action.as_str(), "undo"];
-    let body = args.deed.deed(&id, &args.accept);
-    send(&relays, &id, (Method::POST, &path, SOON), &body, |answer: &ChangeAnswer, remote| {
-        let ChangeAnswer { id, at, by, now, journaled } = answer;
-        let mut lines = screen::done(id, *at, by, *journaled, remote.shown());
-        lines.extend(screen::present(now, *at));
-        lines
-    })
+    complain(format!("belay: calling {}; a hang shows when its first clock runs out", args.rung));
+    let sent = deliver_all::<CheckAnswer>(&relays, &id, how, &body)?;
+    Ok(worst(sent.iter().map(|(remote, delivery)| {
+        let ended = report(&relays, remote, &id, delivery, |check| {
+            let mut lines = screen::checked(check, &relays.look);
+            if relays.several() {
+                lines.insert(0, screen::Line::plain(format!("{}:", remote.shown())));
+            }
+            lines
+        });
+        // So that a script can wait for a provider that is well again.
+        let check = match delivery {
+            Delivery::Done(answer) => Some(&answer.value),
+            Delivery::Found(found) => found.value.check.as_ref(),
+            Delivery::Failed(_) => None,
+        };
+        let is_well = check.is_none_or(|check| check.outcome == shared::AttemptOutcome::Ok);
+        if is_well { ended } else { ended.max(Ended::Failed) }
+    })))
 }
 
 pub(super) fn note(args: &NoteArgs) -> Result<Ended, Failed> {
@@ -146,20 +116,25 @@ pub(super) fn note(args: &NoteArgs) -> Result<Ended, Failed> {
 fn send<T: DeserializeOwned>(
     relays: &Relays,
     id: &str,
-    (method, path, patience): (Method, &[&str], Duration),
+    how: (Method, &[&str], Duration),
     body: &impl Serialize,
     show: impl Fn(&T, &Remote) -> Vec<screen::Line>,
 ) -> Result<Ended, Failed> {
+    let sent = deliver_all::<T>(relays, id, how, body)?;
+    Ok(worst(sent.iter().map(|(remote, delivery)| {
+        report(relays, remote, id, delivery, |answer| show(answer, remote))
+    })))
+}
+
+fn deliver_all<'a, T: DeserializeOwned>(
+    relays: &'a Relays,
+    id: &str,
+    (method, path, patience): (Method, &[&str], Duration),
+    body: &impl Serialize,
+) -> Result<Vec<(&'a Remote, Delivery<T>)>, Failed> {
     complain(format!("belay: sending it as action {id}"));
-    block_on(async {
-        let sent = relays
-            .each(async |remote| {
-                let method = method.clone();
-                deliver::<T>(remote, &Deal { id, method, path, body, patience }).await
-            })
-            .await;
-        worst(sent.iter().map(|(remote, delivery)| {
-            report(relays, remote, id, delivery, |answer| show(answer, remote))
-        }))
+    relays.run(async |remote| {
+        let method = method.clone();
+        deliver::<T>(remote, &Deal { id, method, path, body, patience }).await
     })
 }

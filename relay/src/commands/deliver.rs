@@ -49,16 +49,21 @@ pub(super) async fn deliver<T: DeserializeOwned>(
         Err(error) => return Delivery::Failed(error),
     };
     super::complain(format_args!("belay: {why} Looking for action {} …", deal.id));
+    let mut more = "It may have been done.";
     for look in 0..LOOKS {
         if look > 0 {
             tokio::time::sleep(BETWEEN).await;
         }
         // If not, it may still be on its way; and a relay out of reach may come back.
-        if let Ok(found) = remote.get::<Action>(&["actions", deal.id], &[]).await {
-            return Delivery::Found(Box::new(found));
+        match remote.get::<Action>(&["actions", deal.id], &[]).await {
+            Ok(found) => return Delivery::Found(Box::new(found)),
+            Err(CallError::Refused(StatusCode::NOT_FOUND, ..)) => {
+                more = "Asked now, it knows no such action: so far nothing was done.";
+            }
+            Err(_) => more = "It may have been done.",
         }
     }
-    Delivery::Failed(CallError::NotConfirmed(why))
+    Delivery::Failed(CallError::NotConfirmed(format!("{why}\n{more}")))
 }
 
 /// A fresh id for what an operator does.
@@ -81,10 +86,14 @@ pub(super) fn report<T>(
         Delivery::Found(found) if relays.json() => relays.say_json(remote, Ok(&found.json)),
         Delivery::Found(found) => {
             let action = &found.value;
-            relays.show(&screen::done(id, action.at, &action.by, true, remote.shown()));
+            let mut lines = screen::done(id, action.at, &action.by, true, remote.shown());
             if let Some(after) = &action.after {
-                relays.show(&screen::present(after, wall::unix()));
+                lines.extend(screen::present(after, wall::unix()));
             }
+            if let Some(check) = &action.check {
+                lines.extend(screen::checked(check, &relays.look));
+            }
+            relays.show(&lines);
         }
         Delivery::Failed(error) => {
             refused(relays, remote, id, error);
@@ -101,14 +110,10 @@ fn refused(relays: &Relays, remote: &Remote, id: &str, error: &CallError) {
     }
     match error {
         CallError::NotSent(text) => super::complain(format!("belay: not sent: {text}")),
-        CallError::Refused(status, detail, text) => {
+        CallError::Refused(_, detail, text) => {
             super::complain(format!("belay: refused: {text}"));
-            if *status == StatusCode::PRECONDITION_FAILED {
-                super::complain(
-                    "belay: somebody was faster. So it is now; look, then say it anew:",
-                );
-            }
             if let Some(present) = &detail.present {
+                super::complain("belay: nothing was changed. So it is now:");
                 relays.tell(&screen::present(present, wall::unix()));
             }
             if !detail.ladders.is_empty() {
@@ -120,9 +125,9 @@ fn refused(relays: &Relays, remote: &Remote, id: &str, error: &CallError) {
         CallError::NotConfirmed(text) => {
             let relay = remote.shown();
             super::complain(format!(
-                "belay: NOT CONFIRMED: {text}\nIt may have been done. Look with\n  belay actions \
-                 {id} --relay {relay}\nIf there is no such action, the same command with --id {id} \
-                 does it, and once at the most."
+                "belay: NOT CONFIRMED: {text} Look with\n  belay actions {id} --relay {relay}\nIf \
+                 there is no such action, the same command with --id {id} does it, and once at the \
+                 most."
             ));
         }
     }

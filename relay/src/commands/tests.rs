@@ -240,12 +240,14 @@ fn deeds_carry_an_id_and_end_as_they_went() {
             Some(Reply::json(200, &check))
         }
         "/admin/v1/actions/act_1/undo" => Some(Reply::json(200, &done())),
+        "/admin/v1/actions/act_1" => Some(Reply::json(200, &action("act_1"))),
         _ => None,
     });
     let url = [played.url.as_str()];
     assert_eq!(run(&["probe", "sol"], &url).unwrap(), Ended::Done);
     assert_eq!(run(&["check-rung", "sol"], &url).unwrap(), Ended::Done);
     assert_eq!(run(&["check-rung", "opus"], &url).unwrap(), Ended::Failed, "not well");
+    assert_eq!(run(&["check-rung", "opus", "--json"], &url).unwrap(), Ended::Failed);
     assert_eq!(run(&["undo", "act_1", "--yes"], &url).unwrap(), Ended::Done);
     assert!(run(&["undo", "act_1"], &url).is_err(), "nobody agreed");
     assert_eq!(
@@ -262,6 +264,35 @@ fn deeds_carry_an_id_and_end_as_they_went() {
         let id = played.only("POST", path).json()["id"].as_str().unwrap().to_owned();
         assert!(id.starts_with("act_"), "{id}");
     }
+}
+
+#[test]
+fn an_undo_is_previewed_and_goes_to_those_who_know_the_action() {
+    let present = |mode: &str, version: u64| {
+        json!({ "rungs": [{
+            "rung": "sol", "mode": mode, "version": version, "cut_streams": false
+        }] })
+    };
+    let knows = relay(move |seen| match &*seen.path {
+        "/admin/v1/actions/act_1/undo" => Some(Reply::json(200, &done())),
+        "/admin/v1/actions/act_1" => {
+            let mut action = action("act_1");
+            action["before"] = present("demoted", 1);
+            action["after"] = present("forced_open", 2);
+            Some(Reply::json(200, &action))
+        }
+        _ => None,
+    });
+    let knows_not = plain();
+    let words = ["undo", "act_1", "--yes"];
+    assert_eq!(run(&words, &[&knows_not.url, &knows.url]).unwrap(), Ended::Done);
+    let previewed = knows.only("POST", "/admin/v1/preview").json();
+    assert_eq!(previewed["changes"], json!([{ "rung": "sol", "mode": "demoted" }]));
+    assert_eq!(knows.count("POST", "/admin/v1/actions/act_1/undo"), 1);
+    assert_eq!(knows_not.count("POST", "/admin/v1/actions/act_1/undo"), 0);
+    // Where nobody knows it, nobody is asked to take it back; one out of reach is told.
+    assert!(run(&words, &[&knows_not.url]).is_err());
+    assert_eq!(run(&words, &[&Fake::nobody(), &knows.url]).unwrap(), Ended::Failed);
 }
 
 #[test]

@@ -169,7 +169,10 @@ impl std::error::Error for ReadError {
 
 impl From<rusqlite::Error> for ReadError {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
+        match error.sqlite_error_code() {
+            Some(ErrorCode::OperationInterrupted) => Self::TooMuch,
+            _ => Self::Sqlite(error),
+        }
     }
 }
 
@@ -196,10 +199,7 @@ fn list(
         let request = rows::request(row)?;
         Ok((rows::sorted_by(row, filter.sort)?, request))
     })?;
-    rows.collect::<Result<_, _>>().map_err(|error| match error.sqlite_error_code() {
-        Some(ErrorCode::OperationInterrupted) => ReadError::TooMuch,
-        _ => ReadError::Sqlite(error),
-    })
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Read-only access to a journal, the running relay's or one at rest.
@@ -224,8 +224,7 @@ impl Reader {
         let place = filter.cursor.as_deref().map(|text| cursor::read(filter.sort, text));
         let part = Part::after(place.transpose()?);
         let limit = filter.limit.clamp(1, RequestFilter::MAX_LIMIT) as usize;
-        let mut conn = self.connect()?;
-        watch(&mut conn)?;
+        let mut conn = self.watched()?;
         // One snapshot for both parts.
         let tx = conn.transaction()?;
         let is_rare = match &filter.tried {
@@ -272,7 +271,7 @@ impl Reader {
     /// # Errors
     /// See [`ReadError`].
     pub fn actions(&self, filter: &ActionFilter) -> Result<ActionPage, ReadError> {
-        Ok(actions::list(&self.connect()?, filter)?)
+        Ok(actions::list(&self.watched()?, filter)?)
     }
 
     /// The action with the client's id `key`, and its first answer; `None` if it is not there.
@@ -298,7 +297,7 @@ impl Reader {
     /// # Errors
     /// See [`ReadError`].
     pub fn transitions(&self, filter: &TransitionFilter) -> Result<TransitionPage, ReadError> {
-        transitions::page(filter, || self.connect())
+        transitions::page(filter, || self.watched())
     }
 
     /// Curves, from the minutes that are over.
@@ -306,7 +305,7 @@ impl Reader {
     /// # Errors
     /// See [`ReadError`].
     pub fn series(&self, query: &SeriesQuery) -> Result<Series, ReadError> {
-        Ok(past::series(&self.connect()?, query)?)
+        Ok(past::series(&self.watched()?, query)?)
     }
 
     /// Sums, from the minutes that are over.
@@ -314,7 +313,7 @@ impl Reader {
     /// # Errors
     /// See [`ReadError`].
     pub fn summary(&self, query: &SummaryQuery) -> Result<Summary, ReadError> {
-        Ok(past::summary(&self.connect()?, query)?)
+        Ok(past::summary(&self.watched()?, query)?)
     }
 
     /// What is usual at the hour of `now`.
@@ -322,7 +321,14 @@ impl Reader {
     /// # Errors
     /// See [`ReadError`].
     pub fn usual(&self, now: UnixMillis) -> Result<Usual, ReadError> {
-        Ok(usual::read(&self.connect()?, now)?)
+        Ok(usual::read(&self.watched()?, now)?)
+    }
+
+    /// For questions whose answer may take long.
+    fn watched(&self) -> Result<Connection, ReadError> {
+        let mut conn = self.connect()?;
+        watch(&mut conn)?;
+        Ok(conn)
     }
 
     fn connect(&self) -> Result<Connection, ReadError> {

@@ -270,9 +270,15 @@ impl Board {
         Some(mark.saturating_add(size_term(prompt_tokens)))
     }
 
-    /// The soft first clock of a call with this prompt; `None` without a reference.
+    /// Whether it is known what `rung` takes when it is well.
+    pub(crate) fn has_reference(&self, rung: RungIndex) -> bool {
+        self.rungs.get(rung.0).is_some_and(Health::has_reference)
+    }
+
+    /// The soft first clock of a call with this prompt; `None` for an index that is not on
+    /// the board.
     pub(crate) fn soft_clock(&self, rung: RungIndex, prompt_tokens: u64) -> Option<Duration> {
-        let clock = self.rungs.get(rung.0)?.soft_clock()?;
+        let clock = self.rungs.get(rung.0)?.soft_clock();
         Some(clock.saturating_add(size_term(prompt_tokens)))
     }
 
@@ -325,9 +331,14 @@ impl Board {
     /// Slower is not sick. Never while it is open: a rung all of whose probes come after
     /// the mark reopens with each of them, and is heard once its cool-down is over.
     fn rebase(&mut self, rung: RungIndex, now: Time) {
+        let away = self.breaker(rung).is_some_and(|breaker| breaker.away_since.is_some());
+        if !away {
+            return;
+        }
+        let alone = !self.has_somebody_away(rung, |other| other != rung);
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         let from = health.breaker.state();
-        if !matches!(from, State::Open { .. }) && health.rebase(now) {
+        if !matches!(from, State::Open { .. }) && health.rebase(now, alone) {
             self.note(rung, now, from, Why::Rebased);
         }
     }
@@ -497,13 +508,14 @@ impl Board {
     }
 
     fn is_load(&self, rung: RungIndex, now: Time) -> bool {
-        let is_away = |other: &RungIndex| !self.is_full(*other);
-        self.is_merely_slow(rung, now)
-            && self
-                .ladders
-                .iter()
-                .filter(|ladder| ladder.spec.rungs.contains(&rung))
-                .any(|ladder| ladder.spec.rungs.iter().any(is_away))
+        self.is_merely_slow(rung, now) && self.has_somebody_away(rung, |_| true)
+    }
+
+    /// Whether a rung of a ladder of `rung` is not closed at full weight, of those that `counts`.
+    fn has_somebody_away(&self, rung: RungIndex, counts: impl Fn(RungIndex) -> bool) -> bool {
+        let is_away = |other: &RungIndex| counts(*other) && !self.is_full(*other);
+        let on_it = |ladder: &&Standing| ladder.spec.rungs.contains(&rung);
+        self.ladders.iter().filter(on_it).any(|ladder| ladder.spec.rungs.iter().any(is_away))
     }
 
     /// Whether `rung`, bad as it may be, answers: only late.

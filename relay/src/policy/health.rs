@@ -10,7 +10,7 @@ use crate::policy::histogram::{Counts, Rolling, at_least};
 use crate::policy::hold::Hold;
 use crate::policy::ladder::{HedgeSpec, RungSpec};
 use crate::policy::remembered::{Reference, Remembered};
-use crate::policy::returning::Returning;
+use crate::policy::returning::{Away, Returning};
 use crate::policy::time::Time;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,9 +23,10 @@ const SMALL_PROMPT: u64 = 550;
 const ENOUGH: u32 = 30;
 /// The slow mark as a multiple of the reference.
 const MARK: f64 = 1.25;
-/// The hedge delay is never longer than so many references: once an incident has raised
-/// the rolling estimate, every further reference of waiting is its users'.
-const DELAY_CAP: f64 = 1.01;
+/// The hedge delay is never longer than so many references, which is the end of the bucket
+/// whose middle the reference is: once an incident has raised the rolling estimate, every
+/// further reference of waiting is its users'.
+const DELAY_CAP: f64 = 1.02;
 /// The quantile of recent times to first token after which a hedge starts. With the cap
 /// it lets one call in twenty hedge while all is well.
 const DELAY_QUANTILE: f64 = 0.96;
@@ -33,10 +34,16 @@ const DELAY_QUANTILE: f64 = 0.96;
 const LEAST_REFERENCE: Duration = Duration::from_millis(500);
 /// A reference rises by so much a minute at the most.
 const RISE: f64 = 1.10;
+/// But not while more than so many attempts for each late token were cut beyond it.
+const CUT_TO_LATE: u64 = 2;
 /// The soft first clock: so many references, and never less than this. It is what is
 /// left when the hedge budget is spent, so it must not be far beyond the mark.
 const SOFT: f64 = 1.8;
 const SOFT_LEAST: Duration = Duration::from_secs(3);
+/// The soft first clock before there is a reference: twice the delay with which hedges start
+/// then. The design has none there. But at the start the hedge budget of a rung that is dead
+/// is soon spent, and all who find no hedge would wait for the hard clock.
+const SOFT_AT_FIRST: Duration = Duration::from_secs(4);
 /// The end of the histograms' smallest bucket.
 const AT_ONCE: Duration = Duration::from_millis(10);
 /// Estimates are computed anew this often.
@@ -216,8 +223,9 @@ impl Health {
     /// An attempt was cut without a token after `net`.
     pub(crate) fn cut(&mut self, now: Time, net: Duration, ticket: Ticket) {
         let is_away = self.breaker.away_since.is_some() && !ticket.full;
-        if is_away && self.mark().is_some_and(|mark| net >= mark) {
-            self.returning.cut_after_mark();
+        if is_away {
+            let after_mark = self.mark().is_some_and(|mark| net >= mark);
+            self.returning.cut(net, after_mark);
         }
         self.short.at(now).cut(net);
         self.long.at(now).cut(net);
@@ -232,9 +240,11 @@ impl Health {
     }
 
     /// Slower is not sick: adopts a new reference if the attempts on the way back are
-    /// steadily later than before. Returns whether it did.
-    pub(crate) fn rebase(&mut self, now: Time) -> bool {
-        let away = self.breaker.away_since.map_or(Duration::ZERO, |since| now.since(since));
+    /// steadily later than before. `alone`: no neighbour is away. Returns whether it did.
+    pub(crate) fn rebase(&mut self, now: Time, alone: bool) -> bool {
+        let since = self.breaker.away_since;
+        let span = since.map_or(Duration::ZERO, |since| now.since(since));
+        let away = Away { span, alone };
         let known = self.estimates.reference.zip(self.estimates.usual);
         let Some((reference, usual)) = known else { return false };
         let Some(ratio) = self.returning.slower_by(usual, away) else { return false };
@@ -299,6 +309,14 @@ impl Health {
         // So many were cut that the quantile lies beyond what was seen: nothing new is known.
         let Some(seen) = steady.quantile(0.95) else { return before };
         let seen = seen.max(LEAST_REFERENCE);
+        // Where silence and not late tokens are beyond it, that is no reason to wait longer:
+        // the few stragglers among the many that hang would make the incident the norm.
+        if let Some(before) = before.filter(|before| seen > *before) {
+            let (late, cut) = steady.beyond(before);
+            if u64::from(cut) > CUT_TO_LATE * u64::from(late) {
+                return Some(before);
+            }
+        }
         Some(match before {
             Some(before) => seen.min(before.mul_f64(RISE.powf(since.as_secs_f64() / 60.0))),
             None => seen,
@@ -310,8 +328,9 @@ impl Health {
         self.estimates.reference.map(|reference| reference.mul_f64(MARK))
     }
 
-    pub(crate) fn soft_clock(&self) -> Option<Duration> {
-        self.estimates.reference.map(|reference| reference.mul_f64(SOFT).max(SOFT_LEAST))
+    pub(crate) fn soft_clock(&self) -> Duration {
+        let reference = self.estimates.reference;
+        reference.map_or(SOFT_AT_FIRST, |reference| reference.mul_f64(SOFT).max(SOFT_LEAST))
     }
 
     /// The median of its recent times to first token; zero if it lies in the smallest

@@ -53,6 +53,15 @@ impl Counts {
         self.total_tokens
     }
 
+    /// Tokens that came in a later bucket than that of `span`, and attempts that were cut in one.
+    #[must_use]
+    pub fn beyond(&self, span: Duration) -> (u32, u32) {
+        let sum = |counts: &[u32; BUCKETS]| {
+            counts.iter().skip(bucket(span) + 1).fold(0_u32, |sum, more| sum.saturating_add(*more))
+        };
+        (sum(&self.tokens), sum(&self.cut))
+    }
+
     fn clear(&mut self) {
         if self.total_tokens > 0 || self.total_cut > 0 {
             *self = Self::default();

@@ -5,6 +5,12 @@
 //! slow-start attempts are looked at together, and if they are steadily later the rung's
 //! reference follows them. An incident must not pass for that: whatever hangs or fails
 //! empties the list, and too many that are far too late are no new normal either.
+//!
+//! Losers of a race count as Kaplan and Meier count them, whenever they were cut: with the
+//! winners alone a rung whose hedges win looks faster than it is, and a stall that still
+//! grows passes for a little slower. For its sake, too, a rung that is away alone must have
+//! been so for a minute. With a neighbour away it is load, and the sooner its limits follow,
+//! the sooner the traffic settles.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,15 +23,34 @@ const AFTER_MARK: usize = 3;
 const SLOWER: f64 = 1.25;
 /// A rung that became this much slower is sick unless it has been so for an hour.
 const MUCH_SLOWER: f64 = 2.4;
-/// So many of them may be much slower, or have been cut before their token.
-const STRAGGLERS: usize = 3;
+/// Such a share of them may be much slower, or may never have brought a token.
+const STRAGGLERS: f64 = 0.3;
+/// A rung that is away alone is not believed sooner: a stall may still grow.
+const STEADY: Duration = Duration::from_secs(60);
 const LONG_AWAY: Duration = Duration::from_secs(3600);
+
+/// One of them.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    /// The time to its first token, or to its cut.
+    net: Duration,
+    came: bool,
+    after_mark: bool,
+}
+
+/// How a rung is away from full weight.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Away {
+    /// For how long.
+    pub(crate) span: Duration,
+    /// With no other rung of its ladders.
+    pub(crate) alone: bool,
+}
 
 /// The last attempts of a rung on its way back.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Returning {
-    /// Times to first token; `None` of one that lost its race after the mark.
-    seen: VecDeque<(Option<Duration>, bool)>,
+    seen: VecDeque<Seen>,
     /// The usual median when it left full weight.
     anchor: Option<Duration>,
 }
@@ -33,12 +58,12 @@ pub(crate) struct Returning {
 impl Returning {
     /// A token came after `net`, `after_mark` or not.
     pub(crate) fn token(&mut self, net: Duration, after_mark: bool) {
-        self.push(Some(net), after_mark);
+        self.push(Seen { net, came: true, after_mark });
     }
 
-    /// A race was lost after the mark: the token would have come later still, if at all.
-    pub(crate) fn cut_after_mark(&mut self) {
-        self.push(None, true);
+    /// A race was lost after `net`: the token would have come later still, if at all.
+    pub(crate) fn cut(&mut self, net: Duration, after_mark: bool) {
+        self.push(Seen { net, came: false, after_mark });
     }
 
     /// A hang, an error or a clock: what came before says nothing of being merely slower.
@@ -53,34 +78,49 @@ impl Returning {
     }
 
     /// By what the rung has become slower than `usual`, if that is what there is to see
-    /// after it was `away` from full weight for so long. What was seen is used up then.
-    pub(crate) fn slower_by(&mut self, usual: Duration, away: Duration) -> Option<f64> {
-        let late = self.seen.iter().filter(|(_, after_mark)| *after_mark).count();
-        if self.seen.len() < TOGETHER || late < AFTER_MARK {
+    /// after it was `away` like this. What was seen is used up then.
+    pub(crate) fn slower_by(&mut self, usual: Duration, away: Away) -> Option<f64> {
+        let late = self.seen.iter().filter(|seen| seen.after_mark).count();
+        let too_soon = away.alone && away.span < STEADY;
+        if self.seen.len() < TOGETHER || late < AFTER_MARK || too_soon {
             return None;
         }
         // Several small steps must not add up to what one may not be.
         let anchor = (*self.anchor.get_or_insert(usual)).min(usual);
         let much = anchor.mul_f64(MUCH_SLOWER);
-        let mut times: Vec<Duration> =
-            self.seen.iter().map(|(net, _)| net.unwrap_or(Duration::MAX)).collect();
-        times.sort_unstable();
-        let median = *times.get(times.len() / 2)?;
-        let stragglers = times.iter().filter(|net| **net > much).count();
+        let (median, beyond) = self.median_and_share_beyond(much);
+        let median = median?;
+        let too_much = (beyond > STRAGGLERS || median > much) && away.span < LONG_AWAY;
         let ratio = median.as_secs_f64() / usual.as_secs_f64().max(1e-6);
-        let unknown = median == Duration::MAX;
-        let too_much = (stragglers > STRAGGLERS || median > much) && away < LONG_AWAY;
-        if unknown || too_much || ratio < SLOWER {
+        if too_much || ratio < SLOWER {
             return None;
         }
         self.seen.clear();
         Some(ratio)
     }
 
-    fn push(&mut self, net: Option<Duration>, after_mark: bool) {
+    /// By Kaplan and Meier: the median, if so many brought a token, and the share that is
+    /// later than `much`.
+    fn median_and_share_beyond(&self, much: Duration) -> (Option<Duration>, f64) {
+        let mut seen: Vec<Seen> = self.seen.iter().copied().collect();
+        seen.sort_unstable_by_key(|one| (one.net, !one.came));
+        let (mut surviving, mut beyond, mut median) = (1.0, 1.0, None);
+        for (before, one) in seen.iter().enumerate().filter(|(_, one)| one.came) {
+            surviving *= 1.0 - 1.0 / (seen.len() - before) as f64;
+            if surviving <= 0.5 + 1e-9 {
+                median.get_or_insert(one.net);
+            }
+            if one.net <= much {
+                beyond = surviving;
+            }
+        }
+        (median, beyond - 1e-9)
+    }
+
+    fn push(&mut self, seen: Seen) {
         if self.seen.len() == TOGETHER {
             self.seen.pop_front();
         }
-        self.seen.push_back((net, after_mark));
+        self.seen.push_back(seen);
     }
 }

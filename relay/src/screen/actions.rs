@@ -1,9 +1,9 @@
 //! What operators have done, and what is so since.
 
-use super::{Line, Look, Style, clock, fit, wrapped};
+use super::{Line, Look, Style, clock, fit, moment, wrapped};
 use shared::UnixMillis;
 use shared::admin::actions::{Action, ActionKind, CheckAnswer};
-use shared::admin::changes::{Change, Mode, NewOrder, OrderSource, Present, Target};
+use shared::admin::changes::{Change, ChangeAnswer, Mode, NewOrder, OrderSource, Present, Target};
 use shared::figures::{countdown, wait};
 
 /// What is in force, then what was done before, newest first.
@@ -23,7 +23,7 @@ pub fn actions(in_force: &[Action], past: &[Action], now: UnixMillis, look: &Loo
             None if action.kind == ActionKind::Note => "until ended".to_owned(),
             None => "no end".to_owned(),
         };
-        out.extend(row(action, sign, Style::Hand, &end, look));
+        out.extend(row(action, sign, Style::Hand, &end, (now, look)));
         let undo = match action.kind {
             ActionKind::Note => format!("belay note --end {}", action.id),
             _ => format!("belay undo {}", action.id),
@@ -34,17 +34,23 @@ pub fn actions(in_force: &[Action], past: &[Action], now: UnixMillis, look: &Loo
         out.push(Line::default().and(Style::Bold, "PAST"));
     }
     for action in past {
-        let undone = action.undoes.as_deref().map(|id| format!("took back {id}"));
-        let end = undone.unwrap_or_else(|| action.id.clone());
-        out.extend(row(action, " ", Style::Plain, &end, look));
+        let undone = action.undoes.as_deref().map(|id| format!("  took back {id}"));
+        let end = format!("{}{}", action.id, undone.unwrap_or_default());
+        out.extend(row(action, " ", Style::Plain, &end, (now, look)));
     }
     out
 }
 
-fn row(action: &Action, sign: &str, style: Style, end: &str, look: &Look) -> Vec<Line> {
+fn row(
+    action: &Action,
+    sign: &str,
+    style: Style,
+    end: &str,
+    (now, look): (UnixMillis, &Look),
+) -> Vec<Line> {
     let mut text = format!(
         "{}  {}  {}  \"{}\"  {end}",
-        clock(action.at),
+        moment(action.at, now),
         fit(&action.by, action.by.chars().count().max(6)),
         what(action),
         action.reason
@@ -60,12 +66,18 @@ fn row(action: &Action, sign: &str, style: Style, end: &str, look: &Look) -> Vec
 pub fn what(action: &Action) -> String {
     let about = action.about.rung.as_deref().or(action.about.ladder.as_deref());
     match action.kind {
-        ActionKind::Change => action.changes.iter().map(change).collect::<Vec<_>>().join(", "),
+        ActionKind::Change => changes(&action.changes),
         ActionKind::Undo => "undo".to_owned(),
         ActionKind::Probe => format!("probe {} now", about.unwrap_or_default()),
         ActionKind::Check => format!("check {}", about.unwrap_or_default()),
         ActionKind::Note => format!("note on {}", about.unwrap_or("the relay")),
     }
+}
+
+/// What is asked for, in words.
+#[must_use]
+pub fn changes(all: &[Change]) -> String {
+    all.iter().map(change).collect::<Vec<_>>().join(", ")
 }
 
 fn change(change: &Change) -> String {
@@ -103,7 +115,8 @@ pub fn present(present: &Present, now: UnixMillis) -> Vec<Line> {
         let reason = reason.map(|reason| format!(" \"{reason}\"")).unwrap_or_default();
         let end = match until {
             Some(at) => {
-                format!(", until {} ({} left)", clock(at), countdown(at.0.saturating_sub(now.0)))
+                let left = countdown(at.0.saturating_sub(now.0));
+                format!(", until {} ({left} left)", moment(at, now))
             }
             None => ", no end".to_owned(),
         };
@@ -137,6 +150,14 @@ pub fn done(id: &str, at: UnixMillis, by: &str, journaled: bool, relay: &str) ->
         let text = "the journal did not take it: it is in force, and a restart would forget it";
         out.push(Line::default().and(Style::Warning, "◆").and(Style::Plain, format!(" {text}")));
     }
+    out
+}
+
+/// That a change was done, and what is so since.
+#[must_use]
+pub fn changed(answer: &ChangeAnswer, relay: &str) -> Vec<Line> {
+    let mut out = done(&answer.id, answer.at, &answer.by, answer.journaled, relay);
+    out.extend(present(&answer.now, answer.at));
     out
 }
 

@@ -2,7 +2,7 @@
 
 mod ladder;
 
-use super::{Line, Look, Style, clock, cut, wrapped};
+use super::{Line, Look, Style, clock, cut, flow, wrapped};
 use shared::UnixMillis;
 use shared::admin::{Board, RelayState, Role};
 use shared::diagnose::{Level, Rule, Trouble, diagnose};
@@ -150,7 +150,7 @@ fn relay(told: &Told<'_>, look: &Look, brief: bool, out: &mut Vec<Line>) {
     let mut board = board.clone();
     // Countdowns run on by the relay's clock between two boards.
     board.at = UnixMillis(board.at.0.saturating_add(age));
-    out.push(head(&board, &told.view.url));
+    out.extend(head(&board, &told.view.url, look));
     if let Some(why) = lost {
         let text = format!("no news for {}, what follows is old: {why}", span(age));
         out.extend(wrapped(look, "◌", Style::Warning, &text));
@@ -172,7 +172,7 @@ fn relay(told: &Told<'_>, look: &Look, brief: bool, out: &mut Vec<Line>) {
     out.extend(ladder::ladders(&board, look, brief));
 }
 
-fn head(board: &Board, url: &str) -> Line {
+fn head(board: &Board, url: &str, look: &Look) -> Vec<Line> {
     let RelayState { name, env, started_at, you, operators, journal, drain, .. } = &board.relay;
     let title = [env.as_deref(), name.as_deref()].into_iter().flatten().collect::<Vec<_>>();
     let title = if title.is_empty() { "relay".to_owned() } else { title.join(" ") };
@@ -186,14 +186,33 @@ fn head(board: &Board, url: &str) -> Line {
     let also = if also.is_empty() { String::new() } else { format!(", also {}", also.join(", ")) };
     let up = span(board.at.0.saturating_sub(started_at.0));
     let journal = if journal.ok { "ok" } else { "FAILING" };
-    let stopping = if drain.on { " · STOPPING" } else { "" };
-    Line::default().and(Style::Bold, title).and(
-        Style::Dim,
-        format!(
-            "  {}  up {up} · {} streams, {} waiting · journal {journal}{stopping} · {who}{role}{also} · {url}",
-            clock(board.at),
-            board.relay.streams,
-            board.relay.waiting,
-        ),
-    )
+    let dim = |text: String| (Style::Dim, text);
+    let title = (Style::Bold, title);
+    let first = format!("{}  up {up}", clock(board.at));
+    let mut pieces = vec![
+        dim(format!("{} streams, {} waiting", board.relay.streams, board.relay.waiting)),
+        dim(format!("journal {journal}")),
+        dim(if drain.on { "STOPPING".to_owned() } else { String::new() }),
+        dim(format!("{who}{role}{also}")),
+        dim(url.to_owned()),
+    ];
+    // The title stands apart; the rest is one row of facts.
+    let long = title.1.chars().count() + 2;
+    let room = Look { width: look.width.saturating_sub(long), ..*look };
+    pieces.insert(0, dim(first));
+    let mut facts = flow(&room, 0, " · ", pieces.clone());
+    if facts.len() > 1 && name.is_some() {
+        // Its name tells it from the others; a row is worth more.
+        pieces.pop();
+        facts = flow(&room, 0, " · ", pieces);
+    }
+    let left =
+        |place| if place == 0 { title.clone() } else { (Style::Plain, " ".repeat(long - 2)) };
+    let lines = facts.into_iter().enumerate();
+    lines
+        .map(|(place, facts)| {
+            let (style, text) = left(place);
+            Line::default().and(style, text).and(Style::Plain, "  ").join(facts)
+        })
+        .collect()
 }

@@ -1,6 +1,6 @@
 //! What a change would do, before it is asked for.
 
-use super::{Line, Look, Style, clock, wrapped};
+use super::{Line, Look, Style, clock, flow, wrapped};
 use shared::admin::Board;
 use shared::admin::actions::{BeforeAfter, LadderPreview, Preview, StepPreview, WarningKind};
 use shared::figures::{UNKNOWN, per_hour, percent, wait};
@@ -10,11 +10,14 @@ use shared::figures::{UNKNOWN, per_hour, percent, wait};
 pub fn preview(preview: &Preview, board: &Board, look: &Look) -> Vec<Line> {
     let mut out = Vec::new();
     for ladder in &preview.ladders {
-        out.push(head(ladder));
+        out.extend(head(ladder, look));
         out.push(first_token(ladder));
         let name = ladder.steps.iter().map(|step| step.rung.chars().count()).max().unwrap_or(4);
         let name = name.clamp(4, 24);
-        let heading = format!("  {:<8} {:<name$}  {:<17} cost", "place", "rung", "called first");
+        let heading = format!(
+            "  {:<6} {:<name$}  {:<13} {:<24} p95 now",
+            "place", "rung", "called first", "cost"
+        );
         out.push(Line::default().and(Style::Dim, heading));
         out.extend(ladder.steps.iter().map(|step| row(step, board, name)));
     }
@@ -28,20 +31,25 @@ pub fn preview(preview: &Preview, board: &Board, look: &Look) -> Vec<Line> {
     out
 }
 
-fn head(ladder: &LadderPreview) -> Line {
+fn head(ladder: &LadderPreview, look: &Look) -> Vec<Line> {
     let since = ladder.since_at.map(|at| format!(" since {}", clock(at))).unwrap_or_default();
     let from = match ladder.requests {
         0 => "no request to plan anew".to_owned(),
+        1 => format!("from its last request{since}"),
         count => format!("from its last {count} requests{since}"),
     };
     let cost = both(ladder.cost_nps, |cost| cost.map_or(UNKNOWN.to_owned(), per_hour));
-    let line = Line::default().and(Style::Bold, ladder.ladder.clone());
-    let line = line.and(Style::Plain, format!("  cost {cost}"));
     let lost = ladder.unserved;
-    let served = format!("  unserved {}", both(lost, percent));
+    let served = format!("unserved {}", both(lost, percent));
     let worse = lost.after.unwrap_or(0.0) > lost.before.unwrap_or(0.0);
     let style = if worse { Style::Broken } else { Style::Plain };
-    line.and(style, served).and(Style::Dim, format!("  ({from})"))
+    let pieces = vec![
+        (Style::Bold, ladder.ladder.clone()),
+        (Style::Plain, format!("cost {cost}")),
+        (style, served),
+        (Style::Dim, format!("({from})")),
+    ];
+    flow(look, 2, "  ", pieces)
 }
 
 /// How long users would wait, as the rungs answer now and if nothing were hedged.
@@ -57,7 +65,7 @@ fn row(step: &StepPreview, board: &Board, name: usize) -> Line {
     let moved = step.share.before != step.share.after || step.place.before != step.place.after;
     let style = if moved { Style::Bold } else { Style::Dim };
     let text = format!(
-        "  {:<8} {:<name$}  {:<17} {:<25} first token p95 now {p95}",
+        "  {:<6} {:<name$}  {:<13} {:<24} {p95}",
         both(step.place, |place| place.to_string()),
         step.rung,
         both(step.share, percent),

@@ -3,7 +3,7 @@
 use super::{Line, Look, Style, fit};
 use shared::admin::{AttemptRow, RequestDetail, RequestRow};
 use shared::figures::{UNKNOWN, wait};
-use shared::{AttemptOutcome, PassedOver, RequestOutcome, TokenVerdict};
+use shared::{AttemptKind, AttemptOutcome, PassedOver, RequestOutcome, TokenVerdict};
 
 /// A row, and what was tried for it if that is known.
 #[derive(Debug, Clone)]
@@ -20,58 +20,69 @@ pub fn requests(rows: &[Listed], look: &Look) -> Vec<Line> {
     if rows.is_empty() {
         return vec![Line::plain("No requests.")];
     }
-    let longest = |say: fn(&RequestRow) -> &str, least: usize, most: usize| {
-        let found = rows.iter().map(|listed| say(&listed.row).chars().count()).max();
+    let longest = |say: fn(&Listed) -> &str, least: usize, most: usize| {
+        let found = rows.iter().map(|listed| say(listed).chars().count()).max();
         found.unwrap_or(0).clamp(least, most)
     };
     let ladder = longest(ladder_of, 6, 12);
     let tenant = longest(client_of, 6, 10);
-    // TIME, OUT, TTFT, TOTAL, $ and the id have their widths; the trail has the rest.
-    let fixed = 14 + ladder + 10 + 7 + 7 + 18 + 6;
+    // TIME, OUT, TTFT, TOTAL, $ and the id have their widths; the trail has the rest, and
+    // what it needs most: a narrow screen goes without milliseconds and TOTAL.
     let wide = look.width >= 120;
-    let fixed = if wide { fixed + 9 + 12 + tenant + 3 } else { fixed };
+    let time = if wide { 12 } else { 8 };
+    let fixed = time + 1 + ladder + 1 + 10 + 8 + 18 + 1;
+    let fixed = if wide { fixed + 8 + 13 + 10 + tenant + 1 } else { fixed };
     let trail = look.width.saturating_sub(fixed).max(12);
     let mut head = format!(
-        "{} {} {} {} {:>7} {:>7}",
-        fit("TIME (UTC)", 13),
+        "{} {} {} {} {:>7}",
+        fit(if wide { "TIME (UTC)" } else { "TIME UTC" }, time),
         fit("LADDER", ladder),
         fit("TRAIL", trail),
         fit("OUT", 9),
         "TTFT",
-        "TOTAL"
     );
     if wide {
-        head += &format!(" {:>12} {:>9} {}", "TOK in/out", "$", fit("TENANT", tenant));
+        let rest =
+            format!(" {:>7} {:>12} {:>9} {}", "TOTAL", "TOK in/out", "$", fit("TENANT", tenant));
+        head += &rest;
     }
     let mut out = vec![Line::default().and(Style::Dim, head + " REQUEST")];
-    for Listed { row, detail } in rows {
+    for listed in rows {
+        let Listed { row, detail } = listed;
         let (outcome, style) = ended(row);
-        let time = row.at.to_string();
+        let at = row.at.to_string();
         let line = Line::plain(format!(
             "{} {} {} ",
-            fit(time.get(11..23).unwrap_or_default(), 13),
-            fit(ladder_of(row), ladder),
+            fit(at.get(11..11 + time).unwrap_or_default(), time),
+            fit(ladder_of(listed), ladder),
             fit(&trail_of(row, detail.as_ref()), trail),
         ));
         let line = line.and(style, fit(&outcome, 9));
-        let mut rest = format!(" {:>7} {:>7}", wait(row.ttft_ms), wait(row.latency_ms));
+        let mut rest = format!(" {:>7}", wait(row.ttft_ms));
         if wide {
             let tokens = |count: Option<u64>| count.map_or(UNKNOWN.to_owned(), |n| n.to_string());
             let used = format!("{}/{}", tokens(row.input_tokens), tokens(row.output_tokens));
             let cost = row.cost_usd.map_or(UNKNOWN.to_owned(), |usd| format!("{usd:.5}"));
-            rest += &format!(" {used:>12} {cost:>9} {}", fit(client_of(row), tenant));
+            let total = wait(row.latency_ms);
+            let tenant = fit(client_of(listed), tenant);
+            rest += &format!(" {total:>7} {used:>12} {cost:>9} {tenant}");
         }
         out.push(line.and(Style::Plain, rest).and(Style::Dim, format!(" {}", row.id)));
     }
     out
 }
 
-fn ladder_of(row: &RequestRow) -> &str {
+/// The ladder; of a check, which is on none, that it is one; else what was asked for.
+fn ladder_of(Listed { row, detail }: &Listed) -> &str {
+    let first = detail.as_ref().and_then(|detail| detail.attempts.first());
+    if first.is_some_and(|attempt| attempt.kind == AttemptKind::Check) {
+        return "(check)";
+    }
     row.ladder.as_deref().or(row.model.as_deref()).unwrap_or(UNKNOWN)
 }
 
-fn client_of(row: &RequestRow) -> &str {
-    row.client.as_deref().unwrap_or(UNKNOWN)
+fn client_of(listed: &Listed) -> &str {
+    listed.row.client.as_deref().unwrap_or(UNKNOWN)
 }
 
 /// How it ended, for a reader who knows no outcomes: `ok`, the status, or the cause.

@@ -258,7 +258,8 @@ fn a_preview_says_before_and_after_and_the_worst_first() {
         "first token p50 0.6 s → 0.8 s, p95 1.1 s → –, unhedged",
         "62 % → 0 %",
         "4.0 $/h → 0 $/h",
-        "first token p95 now 1.1 s",
+        "p95 now\n",
+        "4.0 $/h → 0 $/h          1.1 s",
         "▲ code would have no rung left.",
     ] {
         assert!(found.contains(words), "{words}: {found}");
@@ -397,6 +398,37 @@ fn actions_tell_what_is_in_force_and_how_it_is_taken_back() {
     action.in_force = false;
     let found = look(100).page(&actions(&[], &[action], NIGHT, &look(100)));
     assert!(found.contains("IN FORCE\n  nothing\nPAST\n"), "{found}");
+}
+
+#[test]
+fn what_comes_last_in_a_row_of_facts_is_not_cut() {
+    let mut board = two();
+    let ladder = &mut board.ladders[0];
+    ladder.order.reverse();
+    (ladder.by, ladder.until_at) = (Some("a-long-name".to_owned()), Some(before(-7_200)));
+    (ladder.users.waiting, ladder.users.rescued) = (11, 40);
+    ladder.users.ttft_p95_ms = Some(2_500);
+    let mut nameless = board.clone();
+    nameless.relay.name = None;
+    nameless.relay.env = Some("a-long-environment".to_owned());
+    assert!(text(&[seen(nameless)], 80).contains(URL), "what has no name has its address");
+    let found = text(&[seen(board)], 80);
+    for words in ["11 waiting", "order by a-long-name, 2:00:00 left"] {
+        assert!(found.contains(words), "{words}: {found}");
+    }
+    assert!(found.lines().all(|line| line.chars().count() <= 80 && !line.contains('…')), "{found}");
+}
+
+#[test]
+fn a_time_of_another_day_has_its_date() {
+    let rows = [
+        (NIGHT.0, "03:04:11Z"),
+        (NIGHT.0 - 5 * 3_600_000, "11-28 22:04Z"),
+        (NIGHT.0 - 400 * 86_400_000, "2024-10-25 03:04Z"),
+    ];
+    for (at, expected) in rows {
+        assert_eq!(moment(shared::UnixMillis(at), NIGHT), expected);
+    }
 }
 
 #[test]

@@ -23,6 +23,7 @@ words! {
 
 /// One thing that an operator did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Action {
     /// The id that the client made.
     pub id: String,
@@ -60,19 +61,23 @@ pub struct Action {
 
 /// What a probe, a check or a note is about; nothing set: the whole relay.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct About {
     /// A rung.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub rung: Option<String>,
     /// A ladder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub ladder: Option<String>,
 }
 
 /// `GET /admin/v1/actions`: filters `in_force, kind, by, rung, ladder, since, until`,
 /// and `limit, cursor`; newest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ActionPage {
     /// The actions.
     pub items: Vec<Action>,
@@ -82,11 +87,14 @@ pub struct ActionPage {
 
 /// `POST /admin/v1/notes`. It stands until `DELETE /admin/v1/notes/{id}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewNote {
     /// See [`super::changes::ChangeRequest::id`]; also the note's id.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::schemas::NewId))]
     pub id: String,
     /// What it says; 1 to 400 characters on one line.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::schemas::Reason))]
     pub text: String,
     /// What it is pinned to. Default: the whole relay.
     #[serde(default)]
@@ -95,6 +103,7 @@ pub struct NewNote {
 
 /// The answer to a probe, a note or the end of a note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Done {
     /// The action's id.
     pub id: String,
@@ -108,6 +117,7 @@ pub struct Done {
 
 /// What a check found: one small call to a rung, outside all traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CheckAnswer {
     /// The action's id.
     pub id: String,
@@ -135,6 +145,7 @@ pub struct CheckAnswer {
 
 /// The answer to `POST /admin/v1/preview`: what a change would do. Nothing is changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Preview {
     /// The ladders that the change touches.
     pub ladders: Vec<LadderPreview>,
@@ -144,6 +155,7 @@ pub struct Preview {
 
 /// What would become of one ladder's last requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LadderPreview {
     /// Whose.
     pub ladder: String,
@@ -168,6 +180,7 @@ pub struct LadderPreview {
 
 /// What one rung of a ladder would carry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StepPreview {
     /// The rung.
     pub rung: String,
@@ -182,6 +195,7 @@ pub struct StepPreview {
 
 /// Two values: as it is, and as it would be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BeforeAfter<T> {
     /// As it is.
     pub before: T,
@@ -205,6 +219,7 @@ words! {
 
 /// Something to think of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Warning {
     /// What.
     pub kind: WarningKind,

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 /// How everything stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Board {
     /// The last event that is contained: a feed resumed after it misses nothing and
     /// repeats nothing. With [`RelayState::boot`] it is the event's id, `boot.seq`.
@@ -31,6 +32,7 @@ pub struct Board {
 
 /// The relay itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RelayState {
     /// `admin.name` of its config.
     pub name: Option<String>,
@@ -66,6 +68,7 @@ pub struct RelayState {
 
 /// What a token permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// To look.
@@ -76,6 +79,7 @@ pub enum Role {
 
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct You {
     /// The token's name; `None` where no token is configured.
     pub name: Option<String>,
@@ -85,6 +89,7 @@ pub struct You {
 
 /// Somebody who has the feed open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OperatorHere {
     /// The token's name; `None` where no token is configured.
     pub name: Option<String>,
@@ -96,6 +101,7 @@ pub struct OperatorHere {
 
 /// How the journal is doing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JournalState {
     /// Records are being written, and in time.
     pub ok: bool,
@@ -113,6 +119,7 @@ pub struct JournalState {
 
 /// How it stands with the other relays.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FleetState {
     /// Whether it shares with others at all.
     pub on: bool,
@@ -128,6 +135,7 @@ pub struct FleetState {
 
 /// Another relay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Peer {
     /// Its name.
     pub name: String,
@@ -137,6 +145,7 @@ pub struct Peer {
 
 /// How far the relay is on its way to stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DrainState {
     /// Whether it is on that way.
     pub on: bool,
@@ -148,6 +157,7 @@ pub struct DrainState {
 
 /// An account at an inference endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProviderState {
     /// Its name in the config.
     pub name: String,
@@ -159,6 +169,7 @@ pub struct ProviderState {
 
 /// What may be known of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct KeyState {
     /// Where it came from: `env` or `file`; `None` where that is not known.
     pub source: Option<String>,
@@ -170,6 +181,7 @@ pub struct KeyState {
 
 /// One rung.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RungState {
     /// Its name in the config.
     pub name: String,
@@ -202,6 +214,7 @@ pub struct RungState {
 
 /// How much of a rung may be used.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Limits {
     /// Calls per second; `None`: no limit.
     pub rps: Option<f64>,
@@ -211,6 +224,7 @@ pub struct Limits {
 
 /// A rung's health.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HealthState {
     /// The breaker's state: `closed`, `open` or `half_open`. An open one whose
     /// cool-down is over stays open until the next request probes it.
@@ -241,6 +255,7 @@ pub struct HealthState {
 
 /// Why a breaker changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HealthCause {
     /// The rule's word, as in the journal.
     pub rule: String,
@@ -262,6 +277,7 @@ pub struct HealthCause {
 
 /// Where a rung stands with its probes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProbeState {
     /// When the next one may go out; in the past: with the next request.
     pub at: Option<UnixMillis>,
@@ -275,6 +291,7 @@ pub struct ProbeState {
 
 /// A pause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HoldState {
     /// When it ends.
     pub until_at: UnixMillis,
@@ -284,6 +301,7 @@ pub struct HoldState {
 
 /// A refused account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HardDown {
     /// `key`, `credit` or `model`.
     pub why: String,
@@ -293,6 +311,7 @@ pub struct HardDown {
 
 /// An operator's word on a rung.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OverrideState {
     /// `forced_open`, `forced_closed` or `demoted`.
     pub mode: String,
@@ -316,6 +335,7 @@ pub struct OverrideState {
 
 /// A rung's last 30 seconds. Counts are of attempts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RungNow {
     /// Attempts that ended, or brought their first token.
     pub calls: u64,
@@ -361,6 +381,7 @@ pub struct RungNow {
 
 /// What came before.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RungPast {
     /// The last proper end.
     pub last_ok_at: Option<UnixMillis>,
@@ -376,6 +397,7 @@ pub struct RungPast {
 
 /// An attempt that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LastFault {
     /// When it ended.
     pub at: UnixMillis,
@@ -394,6 +416,7 @@ pub struct LastFault {
 /// What is usual for a rung: the median of the same hour on up to 7 earlier days,
 /// else of the last 24 hours.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RungUsual {
     /// Attempts per second.
     pub rps: Option<f64>,
@@ -407,6 +430,7 @@ pub struct RungUsual {
 
 /// A rung's curve, oldest step first; the last one is the step that runs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RungSpark {
     /// The length of a step: 15000.
     pub step_ms: u64,
@@ -422,6 +446,7 @@ pub struct RungSpark {
 
 /// One ladder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LadderState {
     /// Its name in the config.
     pub name: String,
@@ -462,6 +487,7 @@ pub struct LadderState {
 
 /// What a ladder's users had.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Users {
     /// Requests that ended, per second.
     pub rps: f64,
@@ -499,6 +525,7 @@ pub struct Users {
 
 /// A ladder's curve, oldest step first; the last one is the step that runs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LadderSpark {
     /// The length of a step: 15000.
     pub step_ms: u64,
@@ -514,6 +541,7 @@ pub struct LadderSpark {
 
 /// What one rung did for one ladder in the last 60 seconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Step {
     /// The rung.
     pub rung: String,
@@ -531,6 +559,7 @@ pub struct Step {
 
 /// A ladder's budgets.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BudgetState {
     /// For hedges.
     pub hedge: Bucket,
@@ -546,6 +575,7 @@ pub struct BudgetState {
 
 /// A token bucket.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Bucket {
     /// Tokens left.
     pub level: f64,

@@ -39,17 +39,22 @@ words! {
 
 /// Several changes, made together or not at all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ChangeRequest {
     /// Made by the client, 1 to 64 of `A-Z a-z 0-9 . _ -`, and never used before: the
     /// same id again gives the first answer and changes nothing.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::schemas::NewId))]
     pub id: String,
     /// Why, for whoever reads it at night; 1 to 400 characters on one line.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::schemas::Reason))]
     pub reason: String,
     /// How long it lasts. Default 15 min for overrides, 4 h for orders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub ttl: Option<Ttl>,
     /// What is to be changed; 1 to 64.
+    #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 64))]
     pub changes: Vec<Change>,
     /// The version that each rung or ladder is expected to have. A name that is both a
     /// rung's and a ladder's is written `rung/NAME` or `ladder/NAME`. Needed for every
@@ -97,6 +102,7 @@ pub enum Target {
 
 /// A ladder's new order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(untagged)]
 pub enum NewOrder {
     /// All rungs of the ladder, the one to be tried first in front.
@@ -107,6 +113,7 @@ pub enum NewOrder {
 
 /// The word `config`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ConfigWord {
     /// `config`.
     #[serde(rename = "config")]
@@ -188,14 +195,18 @@ impl From<Change> for Wire {
 
 /// `PUT /admin/v1/rungs/{rung}/override`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PutOverride {
     /// See [`ChangeRequest::id`].
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::schemas::NewId))]
     pub id: String,
     /// See [`ChangeRequest::reason`].
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::schemas::Reason))]
     pub reason: String,
     /// See [`ChangeRequest::ttl`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub ttl: Option<Ttl>,
     /// What it is to be.
     pub mode: Mode,
@@ -209,14 +220,18 @@ pub struct PutOverride {
 
 /// `PUT /admin/v1/ladders/{ladder}/order`, with `If-Match: "<version>"`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PutOrder {
     /// See [`ChangeRequest::id`].
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::schemas::NewId))]
     pub id: String,
     /// See [`ChangeRequest::reason`].
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::schemas::Reason))]
     pub reason: String,
     /// See [`ChangeRequest::ttl`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub ttl: Option<Ttl>,
     /// All rungs of the ladder, the one to be tried first in front.
     pub rungs: Vec<String>,
@@ -225,11 +240,14 @@ pub struct PutOrder {
 /// What every other call that does something carries: the two `DELETE`s, probe, check,
 /// undo, and the end of a note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Deed {
     /// See [`ChangeRequest::id`].
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::schemas::NewId))]
     pub id: String,
     /// See [`ChangeRequest::reason`].
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::schemas::Reason))]
     pub reason: String,
     /// See [`ChangeRequest::accept`]; of use to an undo only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -238,6 +256,7 @@ pub struct Deed {
 
 /// A rung's override as it is now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OverrideNow {
     /// Whose.
     pub rung: String,
@@ -261,6 +280,7 @@ pub struct OverrideNow {
 
 /// A ladder's order as it is now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OrderNow {
     /// Whose.
     pub ladder: String,
@@ -286,6 +306,7 @@ pub struct OrderNow {
 
 /// What is so now, of what a change names.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Present {
     /// Overrides.
     #[serde(default)]
@@ -297,6 +318,7 @@ pub struct Present {
 
 /// The answer to a change, an undo included.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChangeAnswer {
     /// The change's id, under which `GET /admin/v1/actions/{id}` finds it.
     pub id: String,
@@ -313,6 +335,7 @@ pub struct ChangeAnswer {
 
 /// Why a call was refused. Nothing has changed then.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Refusal {
     /// The details.
     pub error: RefusalDetail,
@@ -320,17 +343,20 @@ pub struct Refusal {
 
 /// See [`Refusal`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RefusalDetail {
     /// What is wrong and what to do about it, in a sentence.
     pub message: String,
     /// The same in one word, such as `version`, `last_rung`, `unknown_rung`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub code: Option<String>,
     /// Ladders that would be left with forced-open rungs only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ladders: Vec<String>,
     /// What is so now, where the caller did not know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub present: Option<Present>,
 }
 

@@ -45,6 +45,7 @@ words! {
 
 /// Every second, whatever happens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Tick {
     /// The relay's clock.
     pub at: UnixMillis,
@@ -62,6 +63,7 @@ pub struct Tick {
 
 /// What moves once in 15 seconds. Exactly one of `rung` and `ladder` is given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Curve {
     /// The rung.
     pub rung: Option<String>,
@@ -79,6 +81,7 @@ pub struct Curve {
 
 /// Who has the feed open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Operators {
     /// All of them, whoever is told included.
     pub operators: Vec<OperatorHere>,
@@ -86,6 +89,7 @@ pub struct Operators {
 
 /// Requests that ended, oldest first; 200 at the most, four times a second.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RequestBatch {
     /// The rows, as `GET /admin/v1/requests` has them.
     pub items: Vec<RequestRow>,

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 /// One page of transitions, newest first: `GET /admin/v1/transitions`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TransitionPage {
     /// The rows.
     pub items: Vec<TransitionRow>,
@@ -18,6 +19,7 @@ pub struct TransitionPage {
 
 /// A breaker's change of state or weight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TransitionRow {
     /// Its number in the journal; 0 in the feed.
     pub id: i64,
@@ -70,6 +72,7 @@ pub fn rule_text(rule: &str) -> &str {
 
 /// Curves: `GET /admin/v1/series`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Series {
     /// The first step begins here: a whole number of steps since 1970.
     pub since: UnixMillis,
@@ -83,6 +86,7 @@ pub struct Series {
 
 /// One curve. A step in which nothing happened is missing: a gap, not a zero.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SeriesCurve {
     /// The rung's or the ladder's name.
     pub name: String,
@@ -92,6 +96,7 @@ pub struct SeriesCurve {
 
 /// One step of a curve.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Point {
     /// When the step begins.
     pub at: UnixMillis,
@@ -123,6 +128,7 @@ pub struct Point {
 
 /// Sums: `GET /admin/v1/summary`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Summary {
     /// From here.
     pub since: UnixMillis,
@@ -136,6 +142,7 @@ pub struct Summary {
 
 /// One group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SummaryRow {
     /// The rung, outcome, ladder or tenant; `None`: the requests that have none.
     pub name: Option<String>,

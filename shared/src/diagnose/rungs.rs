@@ -189,9 +189,16 @@ fn cause(rung: &RungState) -> String {
         "bad_share" if known => format!("{poor} of {}", cause.n),
         "never_a_token" if known => format!("no token from {} calls", cause.n),
         "probe_bad" => "its probe was bad".to_owned(),
+        "operator" if rung.health.state == "half_open" => "an operator let it be probed".to_owned(),
         _ => cause.text.clone(),
     };
-    let ended = cause.outcome.map_or_else(|| outcomes(rung), |outcome| format!(", {outcome}"));
+    // On its way back: how its last calls failed is not why it stands where it stands.
+    let is_back = ["key_changed", "cooled_down", "operator", "expired", "last_resort_good"];
+    let ended = match cause.outcome {
+        Some(outcome) => format!(", {outcome}"),
+        None if is_back.contains(&cause.rule.as_str()) => String::new(),
+        None => outcomes(rung),
+    };
     let status = cause.status.map(|status| format!(" {status}")).unwrap_or_default();
     format!(": {why}{ended}{status}")
 }
@@ -225,7 +232,11 @@ fn carried(board: &Board, out: &[&str]) -> String {
     }
     let more = said.len().saturating_sub(2);
     said.truncate(2);
-    let more = if more > 0 { format!(", and {more} more ladders") } else { String::new() };
+    let more = match more {
+        0 => String::new(),
+        1 => ", and one more ladder".to_owned(),
+        more => format!(", and {more} more ladders"),
+    };
     if said.is_empty() { String::new() } else { format!("; {}{more}", said.join("; ")) }
 }
 

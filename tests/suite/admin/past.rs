@@ -1,6 +1,7 @@
 //! `GET /admin/v1/transitions`, `/series` and `/summary`.
 
 use super::{NO_HEDGE, PRICE, failing};
+use crate::openapi::contract;
 use serde::de::DeserializeOwned;
 use shared::admin::{Series, Summary, TransitionPage};
 use tests::clock::eventually;
@@ -9,6 +10,7 @@ use tests::{Provider, Relay, Reply, Setup};
 async fn get<T: DeserializeOwned>(relay: &Relay, path: &str) -> T {
     let answer = relay.admin_get(&format!("/admin/v1/{path}")).await;
     assert_eq!(answer.status, 200, "{path}: {}", answer.body_text());
+    contract::conforms("GET", &format!("/admin/v1/{path}"), &answer);
     serde_json::from_slice(&answer.body).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 

@@ -19,6 +19,7 @@ async fn bodies_that_make_no_sense() {
     let (relay, _rungs) = three().await;
     let change = |change: Value| with("changes", json!([change]));
     for (status, body) in [
+        (400, json!(["good", "a test", null, [{"rung": "a", "mode": "forced_open"}], {}, []])),
         (400, with("id", json!(""))),
         (400, with("id", json!("a b"))),
         (400, with("id", json!("x".repeat(65)))),

@@ -67,7 +67,9 @@ async fn connect_is_a_refused_port_an_unknown_name_or_no_tls() {
     ] {
         let b = Provider::always(Reply::text("from B")).await;
         let setup = Setup::default().and_rung(&url).and_rung(&b.base_url());
-        let relay = Relay::start(&setup.ladder("hedge = { enabled = false }")).await;
+        // Before the soft first clock of a rung that nobody knows yet.
+        let setup = setup.ladder("hedge = { enabled = false }").provider("a", "connect = \"2s\"");
+        let relay = Relay::start(&setup).await;
         let answer = relay.ask().await;
         answer.assert_good("from B");
         let detail = relay.journaled(&answer.id()).await;

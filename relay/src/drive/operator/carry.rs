@@ -70,7 +70,7 @@ impl Relay {
         let now = wall::now();
         let present = self.with_board(now, |board| self.present(board, state, steps, now));
         let message = "An order is made on a version: say in 'expect', or with If-Match, which one \
-                       you saw. 'present' has the one of now.";
+                       you saw; the answer has the one of now.";
         Refused::new(Why::NeedsVersion, "no_version", message).with(present)
     }
 
@@ -153,12 +153,12 @@ fn version_of(board: &Board, thing: Thing) -> u64 {
 
 fn stale_words(stale: Why) -> Refused {
     if stale == Why::Version {
-        let message = "Somebody was faster: what you saw is not what is so. 'present' is; look at it \
-                       and ask again with its version.";
+        let message = "Somebody was faster: it is not as you saw it. Look at what is so now, then ask \
+                       again.";
         return Refused::new(stale, "version", message);
     }
-    let message = "Something later stands on it, or it has ended by itself. 'present' is what is so; \
-                   change that instead.";
+    let message = "It cannot be taken back: something later stands on it, or it has ended already. \
+                   Change what is so now instead.";
     Refused::new(stale, "superseded", message)
 }
 

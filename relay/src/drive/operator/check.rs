@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// A first token that takes longer is not waited for, unless the rung says otherwise.
+/// A first token that takes longer is not waited for, unless the config says otherwise.
 const FIRST: Duration = crate::policy::ladder::DEFAULT_TTFT;
 /// Nor is the end of an answer of one word.
 const WHOLE: Duration = Duration::from_secs(30);
@@ -67,6 +67,15 @@ impl Relay {
         Ok(Answer(told))
     }
 
+    /// How long its users would wait for it, at the most: what takes longer is not well.
+    fn first_clock(&self, rung: &Rung) -> Duration {
+        let in_force = self.in_force();
+        let ladders = in_force.ladders.iter().map(|ladder| &ladder.spec);
+        let own = ladders.filter(|spec| spec.rungs.contains(&rung.index));
+        let own = own.map(|spec| spec.ttft.unwrap_or(FIRST)).max();
+        rung.ttft.or(own).unwrap_or(FIRST)
+    }
+
     async fn run_check(
         self: Arc<Self>,
         rung: &Arc<Rung>,
@@ -84,7 +93,7 @@ impl Relay {
             stream: true,
         };
         let mut line = self.line(rung, &request, &start, started);
-        let Found { outcome, clock } = follow(&mut line, rung, started).await;
+        let Found { outcome, clock } = follow(&mut line, self.first_clock(rung), started).await;
         let now = wall::now();
         let facts = line.reader.facts();
         let ending =
@@ -169,8 +178,7 @@ impl Relay {
 }
 
 /// Listens until it is over, or its time is.
-async fn follow(line: &mut Line, rung: &Rung, started: Time) -> Found {
-    let first = rung.ttft.unwrap_or(FIRST);
+async fn follow(line: &mut Line, first: Duration, started: Time) -> Found {
     let mut had_token = false;
     loop {
         let limit = if had_token { WHOLE.max(first) } else { first };

@@ -62,7 +62,7 @@ impl Refused {
         let names = ladders.join(", ");
         let message = format!(
             "This would leave {names} with forced-open rungs only: every request there would fail. \
-             Leave a rung in, use mode demoted, or name the ladders in 'accept'."
+             Leave a rung in, demote instead, or accept it for each of these ladders by name."
         );
         let mut refused = Self::new(Why::Conflict, "last_rung", message);
         refused.detail.ladders = ladders;

@@ -59,11 +59,12 @@ impl Relay {
 
     fn steps_back(&self, undone: &Action, deed: &Deed, at: UnixMillis) -> Result<Steps, Refused> {
         let (Some(before), Some(after)) = (&undone.before, &undone.after) else {
-            let message = format!(
-                "'{}' was a {}, which cannot be taken back. A note is ended with DELETE \
-                 /admin/v1/notes/{}.",
-                undone.id, undone.kind, undone.id
-            );
+            let more = match undone.kind {
+                ActionKind::Note => " End it instead.",
+                _ => " It changed nothing that stays.",
+            };
+            let message =
+                format!("'{}' was a {}: it is not taken back.{more}", undone.id, undone.kind);
             return Err(Refused::new(Why::Conflict, "no_undo", message));
         };
         // What was only looked at, or was so already, is none of its doing.

@@ -220,8 +220,10 @@ fn finished(mut point: Point) -> Point {
 
 pub(super) fn summary(conn: &Connection, query: &SummaryQuery) -> rusqlite::Result<Summary> {
     let mut items = match query.group {
-        GroupBy::Tenant => by_tenant(conn, query)?,
-        group => by_minutes(conn, query, group)?,
+        GroupBy::Tenant => requests(conn, query, "client")?,
+        GroupBy::Outcome => by_outcome(conn, query)?,
+        GroupBy::Rung => counts(conn, query, "rung", "rung <> ''")?,
+        GroupBy::Ladder => counts(conn, query, "ladder", "rung = ''")?,
     };
     items.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
     Ok(Summary {
@@ -232,44 +234,43 @@ pub(super) fn summary(conn: &Connection, query: &SummaryQuery) -> rusqlite::Resu
     })
 }
 
-fn by_minutes(
+/// Sums of plain counts, which SQLite adds up by itself: a month has hundreds of thousands of
+/// rows.
+fn counts(
     conn: &Connection,
     query: &SummaryQuery,
-    group: GroupBy,
+    column: &str,
+    which: &str,
 ) -> rusqlite::Result<Vec<SummaryRow>> {
-    let kind = if group == GroupBy::Rung { " AND rung <> ''" } else { " AND rung = ''" };
-    let conditions = [(kind, None), (" AND ladder = ?", query.ladder.as_ref())];
+    let sql = format!(
+        "SELECT {column}, sum(calls), sum(bad), sum(input_tokens), sum(output_tokens),
+         sum(cost_nano) FROM minutes WHERE at >= ?1 AND at < ?2 AND {which}
+         AND (?3 IS NULL OR ladder = ?3) GROUP BY {column}"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let values = (query.since.0, query.until.0, &query.ladder);
+    statement.query_map(values, sum)?.collect()
+}
+
+fn by_outcome(conn: &Connection, query: &SummaryQuery) -> rusqlite::Result<Vec<SummaryRow>> {
+    let conditions = [(" AND rung = ''", None), (" AND ladder = ?", query.ladder.as_ref())];
     let mut sums: BTreeMap<String, SummaryRow> = BTreeMap::new();
-    let empty = |name: String| SummaryRow {
-        name: Some(name),
-        count: 0,
-        bad: 0,
-        input_tokens: 0,
-        output_tokens: 0,
-        cost_nano: 0,
-    };
     minutes(conn, (query.since.0, query.until.0), &conditions, |minute| {
-        let point = minute.point;
-        if group == GroupBy::Outcome {
-            for (word, count) in point.outcomes {
-                let bad = !matches!(word.as_str(), "ok" | "refused" | "rejected" | "cancelled");
-                let sum = sums.entry(word.clone()).or_insert_with(|| empty(word));
-                sum.count += count;
-                sum.bad += if bad { count } else { 0 };
-            }
-            return;
+        for (word, count) in minute.point.outcomes {
+            let bad = !matches!(word.as_str(), "ok" | "refused" | "rejected" | "cancelled");
+            let sum = sums.entry(word.clone()).or_insert_with(|| SummaryRow {
+                name: Some(word),
+                count: 0,
+                bad: 0,
+                input_tokens: 0,
+                output_tokens: 0,
+                cost_nano: 0,
+            });
+            sum.count += count;
+            sum.bad += if bad { count } else { 0 };
         }
-        let name = if group == GroupBy::Rung { minute.rung } else { minute.ladder };
-        let sum = sums.entry(name.clone()).or_insert_with(|| empty(name));
-        sum.count += point.calls;
-        sum.bad += point.bad;
-        sum.input_tokens += point.input_tokens;
-        sum.output_tokens += point.output_tokens;
-        sum.cost_nano = sum.cost_nano.saturating_add(point.cost_nano);
     })?;
-    if group == GroupBy::Outcome {
-        add_costs(conn, query, &mut sums)?;
-    }
+    add_costs(conn, query, &mut sums)?;
     Ok(sums.into_values().collect())
 }
 
@@ -289,10 +290,6 @@ fn add_costs(
     Ok(())
 }
 
-fn by_tenant(conn: &Connection, query: &SummaryQuery) -> rusqlite::Result<Vec<SummaryRow>> {
-    requests(conn, query, "client")
-}
-
 /// Requests that ended, by one of their columns.
 fn requests(
     conn: &Connection,
@@ -308,16 +305,17 @@ fn requests(
          AND (?3 IS NULL OR ladder = ?3) GROUP BY {column}"
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    let row = |row: &Row<'_>| {
-        Ok(SummaryRow {
-            name: row.get(0)?,
-            count: count(row, 1)?,
-            bad: count(row, 2)?,
-            input_tokens: count(row, 3)?,
-            output_tokens: count(row, 4)?,
-            cost_nano: row.get(5)?,
-        })
-    };
     let values = (query.since.0, query.until.0, &query.ladder);
-    statement.query_map(values, row)?.collect()
+    statement.query_map(values, sum)?.collect()
+}
+
+fn sum(row: &Row<'_>) -> rusqlite::Result<SummaryRow> {
+    Ok(SummaryRow {
+        name: row.get(0)?,
+        count: count(row, 1)?,
+        bad: count(row, 2)?,
+        input_tokens: count(row, 3)?,
+        output_tokens: count(row, 4)?,
+        cost_nano: row.get(5)?,
+    })
 }

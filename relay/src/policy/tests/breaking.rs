@@ -96,7 +96,7 @@ fn the_slow_mark_speaks_while_the_call_runs() {
 // Fourteen, and not the twenty of design.md: where a rung is dead at the start, every
 // further one is a client that waits.
 #[test]
-fn until_there_is_a_reference_nothing_is_slow_but_fourteen_silent_ones_open() {
+fn until_there_is_a_reference_nothing_is_slow_but_a_long_silent_run_opens() {
     let mut house = House::of(
         LadderSpec { ttft: Some(secs(3)), retries: Some(0), ..ladder(2) },
         vec![
@@ -111,7 +111,7 @@ fn until_there_is_a_reference_nothing_is_slow_but_fourteen_silent_ones_open() {
             2
         ],
     );
-    for round in 0..14 {
+    for round in 0..24 {
         assert_eq!(house.state(FIRST), State::Closed, "round {round}");
         let (mut walk, _) = house.walk();
         house.after(secs(3));
@@ -317,7 +317,7 @@ fn a_race_lost_at_once_is_no_sign_of_silence_and_one_lost_late_is() {
         };
         let racing = LadderSpec { race: 2, retries: Some(0), ..ladder(2) };
         let mut house = House::of(racing, vec![RungSpec { breaker, ..RungSpec::default() }; 2]);
-        for _ in 0..14 {
+        for _ in 0..24 {
             let (mut walk, actions) = house.walk();
             assert_eq!(dials(&actions).len(), 2, "both run");
             house.after(span);

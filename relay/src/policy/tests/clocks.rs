@@ -1,7 +1,7 @@
 //! The three clocks, the early head and the linger.
 
 use super::scenario::*;
-use crate::policy::{Action, Answer, Ending, Input, LadderSpec, Need, RungSpec, Told};
+use crate::policy::{Action, Answer, Ending, Input, LadderIndex, LadderSpec, Need, RungSpec, Told};
 use shared::{AttemptKind as K, AttemptOutcome as O, RequestOutcome};
 use std::time::Duration;
 
@@ -12,7 +12,11 @@ fn secs(secs: u64) -> Option<Duration> {
 #[test]
 fn the_first_clock_cuts_a_silent_attempt_and_the_next_rung_is_called() {
     let mut stage = Stage::on(2);
+    // Nothing to pay the soft clock with.
+    while stage.board.budget(LadderIndex(0)).unwrap().take_retry() {}
     let started = stage.now;
+    // The soft clock passes first and does nothing.
+    assert_eq!(stage.wake(), []);
     let actions = stage.wake();
     assert_eq!(stage.now.since(started), Duration::from_secs(15));
     assert_eq!(outcomes(&actions), [(1, O::TtftTimeout)]);

@@ -6,7 +6,7 @@ use super::scenario::*;
 use crate::policy::breaker::State;
 use crate::policy::lateness::Lateness;
 use crate::policy::{
-    Action, HedgeDelay, HedgeSpec, Input, LadderIndex, LadderSpec, Override, Time, Why,
+    Action, HedgeDelay, HedgeSpec, Input, LadderIndex, LadderSpec, Override, RungSpec, Time, Why,
 };
 use shared::{AttemptKind as K, AttemptOutcome as O};
 use std::time::Duration;
@@ -267,4 +267,39 @@ fn neither_a_probe_nor_a_last_resort_leaves_its_rung_at_the_mark() {
     }
     house.after(ms(1_250));
     assert_eq!(house.give(&mut last, Input::Wake), [], "nobody else was there to be called");
+}
+
+#[test]
+fn before_there_is_a_reference_the_soft_clock_is_4_s() {
+    let asked = |ladder_ttft, rung_ttft, pings_count| {
+        let spec = RungSpec { ttft: rung_ttft, pings_count, ..RungSpec::default() };
+        (LadderSpec { ttft: ladder_ttft, ..ladder(2) }, vec![spec; 2])
+    };
+    let usual = || (ladder(2), rungs(2));
+    // The ladder, whether the retry budget has a token, and when the first attempt is cut.
+    for ((ladder, rungs), full, cut) in [
+        (usual(), true, Some(secs(4))),
+        (usual(), false, Some(secs(15))),
+        ((ladder(1), rungs(1)), true, None),
+        // Who says how long is right is not cut sooner for a guess.
+        (asked(Some(secs(9)), None, false), true, Some(secs(9))),
+        (asked(None, Some(secs(9)), false), true, Some(secs(9))),
+        (asked(None, None, true), true, Some(secs(15))),
+    ] {
+        let count = ladder.rungs.len();
+        let mut house = House::of(ladder, rungs);
+        let (walk, _) = house.walk();
+        let mut stage = Stage { walk, board: house.board, now: house.now };
+        while !full && stage.board.budget(LadderIndex(0)).unwrap().take_retry() {}
+        let started = stage.now;
+        let mut seen = Vec::new();
+        while seen.is_empty() && stage.walk.next_deadline(&stage.board).is_some() {
+            seen = outcomes(&stage.wake());
+        }
+        let waited = stage.now.since(started);
+        match cut {
+            Some(cut) => assert_eq!((waited, seen), (cut, vec![(1, O::TtftTimeout)]), "{count}"),
+            None => assert!(waited > secs(60), "nobody else: it waits, {waited:?}"),
+        }
+    }
 }

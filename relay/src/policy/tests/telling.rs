@@ -154,12 +154,12 @@ fn the_words_of_the_way_back_say_what_happened() {
                 house.board.settle(until);
             }),
         ),
-        ("14 attempts in a row without a token", {
+        ("24 attempts in a row without a token", {
             let breaker =
                 BreakerSpec { open_consecutive: 1000, open_rate: 2.0, ..Default::default() };
             let spec = RungSpec { breaker, ..RungSpec::default() };
             let mut house = House::of(ladder(2), vec![spec; 2]);
-            fail(&mut house, 14);
+            fail(&mut house, 24);
             house.board.take_transitions()
         }),
     ]);

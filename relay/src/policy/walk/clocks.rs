@@ -223,7 +223,12 @@ impl Walk {
         let after = |span: Option<Duration>| span.map(|span| attempt.dialled.plus(span));
         let prompt = self.need.prompt_tokens;
         let mark = after(board.mark(attempt.rung, prompt).filter(|_| !attempt.slow));
-        let soft = after(board.soft_clock(attempt.rung, prompt).filter(|_| !attempt.soft_waived));
+        // What a rung takes that nobody has seen yet an operator may know better: one who sets
+        // the first clock, or lets pings count since the model thinks in silence.
+        let spec = &*attempt.spec;
+        let told = spec.pings_count || spec.ttft.or(self.ladder.ttft).is_some();
+        let is_due = !attempt.soft_waived && (!told || board.has_reference(attempt.rung));
+        let soft = after(board.soft_clock(attempt.rung, prompt).filter(|_| is_due));
         match (mark, soft) {
             (Some(mark), Some(soft)) if soft < mark => Some((soft, Expired::Soft)),
             (Some(mark), _) => Some((mark, Expired::Mark)),

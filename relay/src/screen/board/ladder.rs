@@ -1,6 +1,6 @@
 //! A ladder: its users' numbers, then its rungs from left to right, first choice first.
 
-use super::super::{Line, Look, Style, fit};
+use super::super::{Line, Look, Style, fit, flow};
 use shared::admin::board::Step;
 use shared::admin::{Board, LadderState, RungState};
 use shared::diagnose::{is_failing, is_held};
@@ -26,7 +26,7 @@ pub(super) fn ladders(board: &Board, look: &Look, brief: bool) -> Vec<Line> {
     let legend = "  below: place, rung, share of answers, first token p95 / slow mark";
     let mut out = vec![Line::default().and(Style::Dim, legend)];
     for ladder in &board.ladders {
-        out.push(users(board, ladder, name));
+        out.extend(users(board, ladder, name, look));
         if brief && is_calm(board, ladder) {
             continue;
         }
@@ -70,7 +70,7 @@ fn find<'a>(board: &'a Board, name: &str) -> Option<&'a RungState> {
     board.rungs.iter().find(|rung| rung.name == name)
 }
 
-fn users(board: &Board, ladder: &LadderState, name: usize) -> Line {
+fn users(board: &Board, ladder: &LadderState, name: usize, look: &Look) -> Vec<Line> {
     let users = &ladder.users;
     let lost = users.failed + users.broken;
     let all = users.ok + lost + users.gone;
@@ -78,40 +78,36 @@ fn users(board: &Board, ladder: &LadderState, name: usize) -> Line {
     let star = if ladder.order == ladder.config_order { " " } else { "*" };
     let before = ladder.usual.as_ref();
     let failed = format!("failed {}", percent(share(lost, all)));
-    let failed = (if lost > 0 { Style::Broken } else { Style::Plain }, failed);
-    let mut rest = String::new();
+    let plain = |text: String| (Style::Plain, text);
+    let mut pieces = vec![
+        (Style::Bold, fit(&ladder.name, name) + star),
+        (if lost > 0 { Style::Broken } else { Style::Plain }, failed),
+    ];
+    if users.waiting > 0 {
+        pieces.push(plain(format!("{} waiting", users.waiting)));
+    }
     if let Some(first) = carrier(ladder) {
-        rest += &format!("  by {} {}", first.rung, percent(first.share));
+        pieces.push(plain(format!("by {} {}", first.rung, percent(first.share))));
     }
     let p95 = before.and_then(|usual| usual.ttft_p95_ms);
     let p95 = unusual(users.ttft_p95_ms, p95).map(|ms| wait(Some(ms)));
     let cost = unusual(Some(users.cost_nps), before.map(|usual| usual.cost_nps)).map(per_hour);
     let usual = |text: Option<String>| text.map(|text| format!(" (usual {text})"));
-    rest += &format!(
-        "  {}  p95 {}{}  {}{}",
-        rate(users.rps),
-        wait(users.ttft_p95_ms),
-        usual(p95).unwrap_or_default(),
-        per_hour(users.cost_nps),
-        usual(cost).unwrap_or_default(),
-    );
+    pieces.push(plain(rate(users.rps)));
+    let now = wait(users.ttft_p95_ms);
+    pieces.push(plain(format!("p95 {now}{}", usual(p95).unwrap_or_default())));
+    let now = per_hour(users.cost_nps);
+    pieces.push(plain(format!("{now}{}", usual(cost).unwrap_or_default())));
     if users.rescued > 0 {
-        rest += &format!("  rescued {}", percent(share(users.rescued, all)));
+        pieces.push(plain(format!("rescued {}", percent(share(users.rescued, all)))));
     }
-    if users.waiting > 0 {
-        rest += &format!("  {} waiting", users.waiting);
-    }
-    let mut line = Line::default()
-        .and(Style::Bold, fit(&ladder.name, name) + star + " ")
-        .and(failed.0, failed.1)
-        .and(Style::Plain, rest);
     if star == "*" {
         let left = ladder.until_at.map(|until| countdown(until.0 - board.at.0));
         let left = left.map_or_else(|| "no end".to_owned(), |left| format!("{left} left"));
         let by = ladder.by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
-        line = line.and(Style::Plain, "  ").and(Style::Hand, format!("order{by}, {left}"));
+        pieces.push((Style::Hand, format!("order{by}, {left}")));
     }
-    line
+    flow(look, name + 3, "  ", pieces)
 }
 
 /// What is usual, where now is worse by a quarter or more; else it is not worth a word.

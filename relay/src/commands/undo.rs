@@ -1,0 +1,165 @@
+//! `belay undo`: takes an action back, after saying what that leads to.
+
+use super::change::{Shown, may};
+use super::deeds::DeedArgs;
+use super::deliver::{Deal, SOON, deliver, id_or_fresh, report, worst};
+use super::relays::{Ended, Relays};
+use super::requests::failed;
+use super::{Failed, block_on, complain};
+use crate::{screen, wall};
+use futures_util::future::join_all;
+use http::{Method, StatusCode};
+use remote::{CallError, Remote};
+use shared::UnixMillis;
+use shared::admin::Board;
+use shared::admin::actions::{Action, Preview};
+use shared::admin::changes::{
+    Change, ChangeAnswer, ChangeRequest, ConfigWord, Mode, NewOrder, OrderSource, Target,
+};
+use std::collections::BTreeMap;
+
+/// Arguments of `belay undo`.
+#[derive(Debug, clap::Args)]
+pub(super) struct UndoArgs {
+    /// The action's id, as it was printed and as `belay actions` lists it.
+    action: String,
+    /// This ladder may be left with nothing but forced-open rungs; several: again.
+    #[arg(long, value_name = "LADDER")]
+    accept: Vec<String>,
+    /// Show the preview and do it without asking.
+    #[arg(long, short)]
+    yes: bool,
+    #[command(flatten)]
+    deed: DeedArgs,
+}
+
+/// What is to be taken back at one relay.
+struct Found<'a> {
+    remote: &'a Remote,
+    action: Action,
+    board: Board,
+    /// What that would do; `None`: nothing that can be reckoned.
+    preview: Option<Result<Preview, String>>,
+}
+
+pub(super) fn run(args: &UndoArgs) -> Result<Ended, Failed> {
+    let (relays, id) = (args.deed.relays.open()?, id_or_fresh(args.deed.id.as_deref())?);
+    block_on(async {
+        let (found, mut ended) = find(&relays, args, &id).await?;
+        found.iter().for_each(|found| tell(&relays, found));
+        let shown = found.iter().map(|found| {
+            let preview = found.preview.as_ref().and_then(|preview| preview.as_ref().ok());
+            Shown { board: &found.board, preview }
+        });
+        may(args.yes, &args.accept, shown)?;
+        complain(format!("belay: sending it as action {id}"));
+        let path = ["actions", args.action.as_str(), "undo"];
+        let body = args.deed.deed(&id, &args.accept);
+        let sent = found.iter().map(async |Found { remote, .. }| {
+            let (method, patience) = (Method::POST, SOON);
+            let deal = Deal { id: &id, method, path: &path, body: &body, patience };
+            let delivery = deliver::<ChangeAnswer>(remote, &deal).await;
+            report(&relays, remote, &id, &delivery, |answer| {
+                screen::changed(answer, remote.shown())
+            })
+        });
+        ended.extend(join_all(sent).await);
+        Ok(worst(ended))
+    })?
+}
+
+/// The action at each relay that knows it. One that does not has nothing to take back,
+/// which is a failure only where none does.
+async fn find<'a>(
+    relays: &'a Relays,
+    args: &UndoArgs,
+    id: &str,
+) -> Result<(Vec<Found<'a>>, Vec<Ended>), Failed> {
+    let looked = relays.each(async |remote| look(remote, args, id).await).await;
+    let (mut found, mut ended) = (Vec::new(), Vec::new());
+    let is_known = looked.iter().any(|(_, looked)| looked.is_ok());
+    for (remote, looked) in looked {
+        match looked {
+            Ok(one) => found.push(one),
+            Err(error) => {
+                let ends = failed(relays, remote, &error);
+                let knows_not = matches!(error, CallError::Refused(StatusCode::NOT_FOUND, ..));
+                if !(is_known && knows_not) {
+                    ended.push(ends);
+                }
+            }
+        }
+    }
+    if found.is_empty() {
+        return Err(Failed("belay: nothing was changed.".to_owned()));
+    }
+    Ok((found, ended))
+}
+
+async fn look<'a>(remote: &'a Remote, args: &UndoArgs, id: &str) -> Result<Found<'a>, CallError> {
+    let action = remote.get::<Action>(&["actions", &args.action], &[]).await?.value;
+    let board = remote.get::<Board>(&["board"], &[]).await?.value;
+    let changes = back(&action, board.at);
+    let mut preview = None;
+    if !changes.is_empty() {
+        let request = ChangeRequest {
+            id: id.to_owned(),
+            reason: args.deed.reason.clone(),
+            ttl: None,
+            changes,
+            expect: BTreeMap::new(),
+            accept: args.accept.clone(),
+        };
+        let answer = remote.send::<Preview>(Method::POST, &["preview"], &request, SOON).await;
+        preview = Some(match answer {
+            Ok(answer) => Ok(answer.value),
+            // Who may not change anything need not be asked.
+            Err(error @ CallError::Refused(StatusCode::FORBIDDEN, ..)) => return Err(error),
+            Err(error) => Err(error.to_string()),
+        });
+    }
+    Ok(Found { remote, action, board, preview })
+}
+
+/// The changes that lead back to what was so before; none for what changed nothing.
+fn back(action: &Action, now: UnixMillis) -> Vec<Change> {
+    let (Some(before), Some(after)) = (&action.before, &action.after) else { return Vec::new() };
+    let is_over = |until: Option<UnixMillis>| until.is_some_and(|until| until <= now);
+    let rungs = before.rungs.iter().filter(|then| {
+        after.rungs.iter().any(|now| now.rung == then.rung && now.version != then.version)
+    });
+    let rungs = rungs.map(|then| Change::Override {
+        target: Target::Rung(then.rung.clone()),
+        mode: if is_over(then.until_at) { Mode::Auto } else { then.mode },
+        cut_streams: false,
+    });
+    let ladders = before.ladders.iter().filter(|then| {
+        after.ladders.iter().any(|now| now.ladder == then.ladder && now.version != then.version)
+    });
+    let ladders = ladders.map(|then| {
+        let is_configs = then.source == OrderSource::Config || is_over(then.until_at);
+        let config = NewOrder::Config(ConfigWord::Config);
+        let order = if is_configs { config } else { NewOrder::Rungs(then.order.clone()) };
+        Change::Order { ladder: then.ladder.clone(), order }
+    });
+    rungs.chain(ladders).collect()
+}
+
+fn tell(relays: &Relays, found: &Found<'_>) {
+    if relays.several() {
+        complain(format!("{}:", found.remote.shown()));
+    }
+    let now = wall::unix();
+    let Action { at, by, reason, before, .. } = &found.action;
+    let what = screen::what(&found.action);
+    complain(format!("takes back: {what}, {} by {by} \"{reason}\"", screen::moment(*at, now)));
+    if let Some(before) = before {
+        complain("and leads to:");
+        relays.tell(&screen::present(before, now));
+    }
+    match &found.preview {
+        Some(Ok(preview)) => relays.tell(&screen::preview(preview, &found.board, &relays.look)),
+        Some(Err(why)) => complain(format!("belay: no preview: {why}")),
+        None => {}
+    }
+}
