@@ -5,8 +5,13 @@ use std::ffi::OsString;
 /// What the command line asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Args {
-    /// The window.
-    Window,
+    /// The window, on these relays.
+    Window {
+        /// Admin addresses; the default one if none is named.
+        relays: Vec<String>,
+        /// A file with the token.
+        token_file: Option<String>,
+    },
     /// The help text.
     Help,
     /// Something else; the sentence says what is wrong with it.
@@ -17,47 +22,88 @@ pub enum Args {
 pub const HELP: &str = "\
 belay-console: Belay's ops console
 
-Usage: belay-console [--help]
+Usage: belay-console [--connect URL]... [--token-file FILE]
 
-Opens a window. In this version it shows what the console is going to be and
-connects to nothing: the journal is read with `belay journal`.
+  --connect URL      A relay's admin address; several: again.
+                     Default: BELAY_RELAY, else http://127.0.0.1:8788
+  --token-file FILE  A file with the token; without it, BELAY_TOKEN is taken
+  -h, --help         Show this and exit
 
-  -h, --help    Show this and exit
-
+In the window ? shows the keys.
 Exit codes: 0 closed, 1 no window could be opened, 2 wrong arguments.
 ";
 
-/// Reads the arguments behind the program's name.
-pub fn read(args: impl IntoIterator<Item = OsString>) -> Args {
-    let args: Vec<String> =
-        args.into_iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
-    if args.iter().any(|arg| arg == "--help" || arg == "-h") {
-        return Args::Help;
+/// Where a relay's admin plane is unless said otherwise.
+const DEFAULT: &str = "http://127.0.0.1:8788";
+
+/// Reads the arguments behind the program's name; `named` is `BELAY_RELAY`.
+pub fn read(args: impl IntoIterator<Item = OsString>, named: &str) -> Args {
+    let mut args = args.into_iter().map(|arg| arg.to_string_lossy().into_owned());
+    let (mut relays, mut token_file) = (Vec::new(), None);
+    while let Some(arg) = args.next() {
+        let (key, inline) = match arg.split_once('=') {
+            Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
+            None => (arg.clone(), None),
+        };
+        let mut value = || inline.clone().or_else(|| args.next()).filter(|text| !text.is_empty());
+        match key.as_str() {
+            "--help" | "-h" => return Args::Help,
+            "--connect" => match value() {
+                Some(url) => relays.push(url),
+                None => {
+                    return Args::Refused(format!("--connect needs an address, like {DEFAULT}"));
+                }
+            },
+            "--token-file" => match value() {
+                Some(path) => token_file = Some(path),
+                None => return Args::Refused("--token-file needs a file".to_owned()),
+            },
+            _ => return Args::Refused(format!("unknown argument `{arg}`, see --help")),
+        }
     }
-    match args.first() {
-        None => Args::Window,
-        Some(arg) if arg == "--connect" || arg.starts_with("--connect=") => Args::Refused(
-            "--connect is not built yet; the journal is read with `belay journal`".into(),
-        ),
-        Some(arg) => Args::Refused(format!("unknown argument `{arg}`, see --help")),
+    if relays.is_empty() {
+        relays.extend(named.split_whitespace().map(str::to_owned));
     }
+    if relays.is_empty() {
+        relays.push(DEFAULT.to_owned());
+    }
+    Args::Window { relays, token_file }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(line: &str) -> Args {
-        read(line.split_whitespace().map(OsString::from))
+    fn of(line: &str, named: &str) -> Args {
+        read(line.split_whitespace().map(OsString::from), named)
+    }
+
+    fn window(relays: &[&str], token_file: Option<&str>) -> Args {
+        let relays = relays.iter().copied().map(str::to_owned).collect();
+        Args::Window { relays, token_file: token_file.map(str::to_owned) }
     }
 
     #[test]
-    fn it_opens_a_window_helps_or_says_why_not() {
-        assert_eq!((of(""), of("--help"), of("-h")), (Args::Window, Args::Help, Args::Help));
-        for line in ["--connect http://127.0.0.1:8788", "--connect=http://127.0.0.1:8788"] {
-            let Args::Refused(why) = of(line) else { panic!("{line}") };
-            assert!(why.contains("not built yet"), "{why}");
+    fn relays_come_from_the_line_then_from_the_environment_then_from_here() {
+        assert_eq!(
+            of("--connect http://a --connect=http://b", "http://c"),
+            window(&["http://a", "http://b"], None)
+        );
+        assert_eq!(of("", "http://c http://d"), window(&["http://c", "http://d"], None));
+        assert_eq!(of("--token-file t", ""), window(&[DEFAULT], Some("t")));
+    }
+
+    #[test]
+    fn it_helps_or_says_what_is_wrong() {
+        assert_eq!((of("--help", ""), of("--connect x -h", "")), (Args::Help, Args::Help));
+        for (line, part) in [
+            ("--fast", "--fast"),
+            ("--connect", "address"),
+            ("--connect=", "address"),
+            ("--token-file", "file"),
+        ] {
+            let Args::Refused(why) = of(line, "") else { panic!("{line}") };
+            assert!(why.contains(part), "{why}");
         }
-        assert!(matches!(of("--fast"), Args::Refused(why) if why.contains("--fast")));
     }
 }

@@ -4,12 +4,18 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use console::args::{self, Args};
+use console::link::Link;
 use console::{Console, TITLE};
 use eframe::egui::ViewportBuilder;
+use remote::Remote;
 
 fn main() -> ExitCode {
-    match args::read(std::env::args_os().skip(1)) {
-        Args::Window => window(),
+    let named = std::env::var("BELAY_RELAY").unwrap_or_default();
+    match args::read(std::env::args_os().skip(1), &named) {
+        Args::Window { relays, token_file } => match open(&relays, token_file.as_deref()) {
+            Ok(remotes) => window(&relays, remotes),
+            Err(why) => fail(2, &why),
+        },
         Args::Help => {
             // Whoever closed the pipe does not want to read it.
             let _ = std::io::stdout().write_all(args::HELP.as_bytes());
@@ -19,15 +25,46 @@ fn main() -> ExitCode {
     }
 }
 
-fn window() -> ExitCode {
+/// The relays, each with the token.
+fn open(urls: &[String], token_file: Option<&str>) -> Result<Vec<Remote>, String> {
+    let token = match token_file {
+        Some(path) => {
+            let text = std::fs::read_to_string(path);
+            let text = text.map_err(|error| format!("--token-file {path}: {error}"))?;
+            Some(text.trim().to_owned())
+        }
+        None => std::env::var("BELAY_TOKEN").ok().map(|token| token.trim().to_owned()),
+    };
+    let token = token.filter(|token| !token.is_empty());
+    let already = rustls::crypto::ring::default_provider().install_default();
+    // Nobody else in this process has chosen one.
+    let _first = already;
+    let remotes: Vec<Remote> =
+        urls.iter().map(|url| Remote::new(url, token.as_deref())).collect::<Result<_, _>>()?;
+    for warning in remotes.iter().filter_map(Remote::in_clear) {
+        let _ = writeln!(std::io::stderr(), "belay-console: {warning}");
+    }
+    Ok(remotes)
+}
+
+fn window(relays: &[String], remotes: Vec<Remote>) -> ExitCode {
     let viewport = ViewportBuilder::default()
         .with_title(TITLE)
         .with_app_id("belay-console")
         .with_inner_size([1280.0, 800.0])
         .with_min_inner_size([800.0, 560.0]);
     let options = eframe::NativeOptions { viewport, ..Default::default() };
-    let opened =
-        eframe::run_native(TITLE, options, Box::new(|cc| Ok(Box::new(Console::new(&cc.egui_ctx)))));
+    let relays = relays.to_vec();
+    let opened = eframe::run_native(
+        TITLE,
+        options,
+        Box::new(move |cc| {
+            let (tell, news) = std::sync::mpsc::channel();
+            let ctx = cc.egui_ctx.clone();
+            let link = Link::start(remotes, tell, Box::new(move || ctx.request_repaint()))?;
+            Ok(Box::new(Console::new(&relays, news, Some(link))))
+        }),
+    );
     match opened {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(1, &plain(&error)),

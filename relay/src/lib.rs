@@ -30,7 +30,6 @@ pub mod metrics;
 pub mod mock;
 pub mod policy;
 pub mod provider;
-pub mod remote;
 pub mod screen;
 pub mod serve;
 pub mod wall;

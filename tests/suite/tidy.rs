@@ -28,7 +28,7 @@ fn rust_files(folder: &str) -> Vec<(String, String)> {
 }
 
 fn all_rust_files() -> Vec<(String, String)> {
-    ["relay", "console", "shared", "tests"].into_iter().flat_map(rust_files).collect()
+    ["relay", "remote", "console", "shared", "tests"].into_iter().flat_map(rust_files).collect()
 }
 
 /// The files of one of the relay's floors.
@@ -227,6 +227,31 @@ fn no_path_of_this_machine_is_in_the_source() {
 }
 
 #[test]
+fn what_the_console_knows_and_decides_draws_nothing_and_reads_no_clock() {
+    let pure = ["model", "update", "dialog", "history", "cell", "words", "summary"];
+    let is_pure = |path: &String| {
+        let path = path.strip_prefix("console/src/").unwrap_or_default();
+        pure.iter()
+            .any(|name| path == format!("{name}.rs") || path.starts_with(&format!("{name}/")))
+    };
+    let files: Vec<_> =
+        rust_files("console").into_iter().filter(|(path, _)| is_pure(path)).collect();
+    assert!(files.len() >= pure.len(), "the console has these files");
+    let foreign = ["egui", "tokio", "reqwest", "std::net", "std::fs", "SystemTime", "clock::"];
+    let mut offenders = Vec::new();
+    for (path, text) in files {
+        let code = code(&text);
+        offenders.extend(
+            foreign
+                .iter()
+                .filter(|word| code.contains(**word))
+                .map(|word| format!("{path}: {word}")),
+        );
+    }
+    assert_none("the console's core reaches outside", offenders);
+}
+
+#[test]
 fn the_top_level_holds_only_what_it_must() {
     let allowed = [
         "Cargo.toml",
@@ -235,6 +260,7 @@ fn the_top_level_holds_only_what_it_must() {
         "ARCHITECTURE.md",
         "CHANGELOG.md",
         "relay",
+        "remote",
         "console",
         "shared",
         "tests",

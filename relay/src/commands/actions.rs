@@ -3,8 +3,8 @@
 use super::relays::{Ended, RelayArgs, Relays};
 use super::requests::{failed, moment, title};
 use super::{Failed, block_on};
-use crate::remote::CallError;
 use crate::{screen, wall};
+use remote::CallError;
 use shared::UnixMillis;
 use shared::admin::actions::{Action, ActionKind, ActionPage};
 
@@ -116,7 +116,7 @@ async fn list(relays: &Relays, args: &ActionsArgs) -> Ended {
             }
             Ok((standing, past)) => {
                 title(relays, remote);
-                let items = |page: Option<crate::remote::Answer<ActionPage>>| {
+                let items = |page: Option<remote::Answer<ActionPage>>| {
                     page.map(|page| page.value.items).unwrap_or_default()
                 };
                 let (_, past) = parted(items(past));

@@ -3,9 +3,9 @@
 use super::relays::{Ended, RelayArgs, Relays};
 use super::{Failed, block_on, complain};
 use crate::policy::Time;
-use crate::remote::{CallError, Remote};
 use crate::screen::{self, Seen, View};
 use crate::wall;
+use remote::{CallError, Remote};
 use shared::admin::Board;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};

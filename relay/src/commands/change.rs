@@ -5,10 +5,10 @@ use super::asking::{Asking, agreed, on_terminal};
 use super::deliver::{Deal, Delivery, SOON, deliver, id_or_fresh, report, worst};
 use super::relays::{Ended, RelayArgs, Relays};
 use super::{Failed, block_on, complain};
-use crate::remote::{CallError, Remote};
 use crate::{screen, wall};
 use futures_util::future::join_all;
 use http::Method;
+use remote::{CallError, Remote};
 use shared::admin::Board;
 use shared::admin::actions::{Preview, WarningKind};
 use shared::admin::changes::{

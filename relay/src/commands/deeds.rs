@@ -3,9 +3,9 @@
 use super::deliver::{Deal, Delivery, SOON, deliver, id_or_fresh, report, worst};
 use super::relays::{Ended, RelayArgs, Relays};
 use super::{Failed, complain, usage};
-use crate::remote::{CHECK_PATIENCE, Remote};
 use crate::screen;
 use http::Method;
+use remote::{CHECK_PATIENCE, Remote};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::admin::actions::{About, CheckAnswer, Done, NewNote};

@@ -3,10 +3,10 @@
 
 use super::Failed;
 use super::relays::{Ended, Relays};
-use crate::remote::{Answer, CallError, PATIENCE, Remote};
 use crate::screen::{self, Line};
 use crate::wall;
 use http::{Method, StatusCode};
+use remote::{Answer, CallError, PATIENCE, Remote};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::admin::actions::Action;

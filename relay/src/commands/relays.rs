@@ -1,9 +1,9 @@
 //! Which relays a command talks to, with which token, and how it speaks to its reader.
 
 use super::{Failed, block_on, complain, running};
-use crate::remote::{CallError, LOOPBACK, Remote};
 use crate::screen::{Line, Look};
 use futures_util::future::join_all;
+use remote::{CallError, LOOPBACK, Remote};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -2,10 +2,10 @@
 
 use super::relays::{Ended, RelayArgs, Relays};
 use super::{Failed, block_on, complain, say};
-use crate::remote::{Answer, CallError, Remote};
 use crate::screen::{self, Listed};
 use crate::wall;
 use futures_util::future::join_all;
+use remote::{Answer, CallError, Remote};
 use shared::admin::{RequestDetail, RequestPage};
 use shared::{AttemptKind, RequestId, RequestOutcome, UnixMillis};
 use std::time::Duration;

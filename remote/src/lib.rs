@@ -161,6 +161,64 @@ impl Remote {
         self.call(method, path, &[], Some(body), patience).await
     }
 
+    /// Opens the feed, after the event `last` if that is not empty. It is read for as long as
+    /// the relay tells something; only the head is waited for.
+    ///
+    /// # Errors
+    /// See [`CallError`]; nothing can have been done.
+    pub async fn feed(&self, last: &str) -> Result<reqwest::Response, CallError> {
+        let mut request = self.client.request(Method::GET, self.url(&["feed"]));
+        if let Some(token) = &self.token {
+            request = request.header(header::AUTHORIZATION, token.clone());
+        }
+        if !last.is_empty() {
+            request = request.header("last-event-id", last);
+        }
+        let sent = tokio::time::timeout(PATIENCE, request.send()).await;
+        let answer = match sent {
+            Ok(sent) => sent.map_err(|error| self.lost(&error))?,
+            Err(_elapsed) => return Err(self.late(PATIENCE)),
+        };
+        if answer.status().is_success() {
+            return Ok(answer);
+        }
+        let status = answer.status();
+        let text = tokio::time::timeout(PATIENCE, answer.text()).await;
+        let text = text.ok().and_then(Result::ok).unwrap_or_default();
+        self.read::<()>(status, text)
+            .and_then(|_never| Err(CallError::NotSent(format!("{}: HTTP {status}", self.shown))))
+    }
+
+    fn url(&self, path: &[&str]) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            // Names come from a command line: each is one segment, whatever is in it.
+            segments.pop_if_empty().extend(["admin", "v1"]).extend(path);
+        }
+        url
+    }
+
+    fn late(&self, patience: Duration) -> CallError {
+        CallError::NotConfirmed(format!(
+            "{} gave no answer within {} s. Is it overloaded, or the network down?",
+            self.shown,
+            patience.as_secs()
+        ))
+    }
+
+    /// What it means that no answer came.
+    fn lost(&self, error: &reqwest::Error) -> CallError {
+        let (relay, why) = (&self.shown, cause(error));
+        if error.is_connect() || error.is_builder() {
+            CallError::NotSent(format!(
+                "{relay} does not answer: {why}. Is the relay up, the address right, the tunnel \
+                 open?"
+            ))
+        } else {
+            CallError::NotConfirmed(format!("{relay} broke off before it answered: {why}."))
+        }
+    }
+
     async fn call<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -169,11 +227,7 @@ impl Remote {
         body: Option<&impl Serialize>,
         patience: Duration,
     ) -> Result<Answer<T>, CallError> {
-        let mut url = self.base.clone();
-        if let Ok(mut segments) = url.path_segments_mut() {
-            // Names come from a command line: each is one segment, whatever is in it.
-            segments.pop_if_empty().extend(["admin", "v1"]).extend(path);
-        }
+        let mut url = self.url(path);
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
@@ -189,11 +243,7 @@ impl Remote {
         match tokio::time::timeout(patience, self.answer(request)).await {
             Ok(Ok((status, text))) => self.read(status, text),
             Ok(Err(error)) => Err(error),
-            Err(_elapsed) => Err(CallError::NotConfirmed(format!(
-                "{} gave no answer within {} s. Is it overloaded, or the network down?",
-                self.shown,
-                patience.as_secs()
-            ))),
+            Err(_elapsed) => Err(self.late(patience)),
         }
     }
 
@@ -202,17 +252,7 @@ impl Remote {
         request: reqwest::RequestBuilder,
     ) -> Result<(StatusCode, String), CallError> {
         let relay = &self.shown;
-        let mut response = request.send().await.map_err(|error| {
-            let why = cause(&error);
-            if error.is_connect() || error.is_builder() {
-                CallError::NotSent(format!(
-                    "{relay} does not answer: {why}. Is the relay up, the address right, the \
-                     tunnel open?"
-                ))
-            } else {
-                CallError::NotConfirmed(format!("{relay} broke off before it answered: {why}."))
-            }
-        })?;
+        let mut response = request.send().await.map_err(|error| self.lost(&error))?;
         let status = response.status();
         let mut text = Vec::new();
         loop {

@@ -1,0 +1,295 @@
+//! A rung's cell: its shape, its word and how it is filled; the highest that holds.
+//!
+//! The three fills differ in kind, not only in hue: nothing for well, a tint for a warning,
+//! a block for what is broken, an outline for an operator's hand, dashes for no news.
+
+use crate::words;
+use shared::UnixMillis;
+use shared::admin::board::Step;
+use shared::admin::{LadderState, RungState};
+use shared::diagnose::{is_failing, is_held};
+use shared::figures::{countdown, percent, share, wait};
+
+/// How a cell is filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fill {
+    /// Not at all.
+    None,
+    /// A tint: look at it.
+    Tint,
+    /// A block: broken.
+    Block,
+    /// An outline: an operator's hand.
+    Outline,
+    /// A dashed outline: nobody knows.
+    Dashed,
+}
+
+/// What a cell says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// How it is filled.
+    pub fill: Fill,
+    /// Shape and name.
+    pub head: String,
+    /// The state in a word, and what goes with it.
+    pub second: String,
+    /// Why, or the curve.
+    pub third: String,
+    /// All of it for a screen reader.
+    pub spoken: String,
+}
+
+/// The cell of a rung on a ladder at `now` of the relay's.
+#[must_use]
+pub fn cell(rung: &RungState, step: Option<&Step>, now: UnixMillis, stale: Option<i64>) -> Cell {
+    let (fill, shape, word, second, third) = state(rung, step, now, stale);
+    let health = health_shape(rung, now);
+    // Under an operator's hand the rung's own health shows behind the sign.
+    let behind = if rung.forced.is_some() && stale.is_none() { health } else { "" };
+    let head = format!("{shape}{behind} {}", rung.name);
+    let parts = [rung.name.as_str(), &word, &second, &third];
+    let spoken = parts.iter().filter(|part| !part.is_empty()).copied();
+    let spoken = spoken.filter(|part| part.chars().any(char::is_alphanumeric));
+    let spoken = spoken.collect::<Vec<_>>().join(", ");
+    let spoken = match stale {
+        Some(age) => format!("{}, no news for {}", rung.name, shared::figures::span(age)),
+        None => spoken,
+    };
+    let second = [word.as_str(), second.as_str()];
+    let second = second.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>();
+    Cell { fill, head, second: second.join(" "), third, spoken }
+}
+
+type Told = (Fill, &'static str, String, String, String);
+
+fn state(rung: &RungState, step: Option<&Step>, now: UnixMillis, stale: Option<i64>) -> Told {
+    let left = |until: UnixMillis| countdown(until.0.saturating_sub(now.0));
+    let health = &rung.health;
+    if let Some(age) = stale {
+        let age = shared::figures::span(age);
+        return (Fill::Dashed, "◌", "?".to_owned(), age, String::new());
+    }
+    if let Some(forced) = &rung.forced {
+        let word = match forced.mode.as_str() {
+            "demoted" => "LAST".to_owned(),
+            mode => mode.replace('_', " ").to_uppercase(),
+        };
+        let end = forced.until_at.map_or_else(|| "no end".to_owned(), left);
+        let by = forced.by.as_deref().unwrap_or_default();
+        let streams = match forced.draining {
+            0 => String::new(),
+            count => format!(" dr {count}"),
+        };
+        return (Fill::Outline, "■", word, String::new(), format!("{end} {by}{streams}"));
+    }
+    let cause = || words::short_cause(rung);
+    if let Some(down) = &health.hard_down {
+        let word = match down.why.as_str() {
+            "credit" => "CREDIT",
+            "model" => "NO MODEL",
+            _ => "AUTH",
+        };
+        let status = health.cause.as_ref().and_then(|cause| cause.status);
+        let status = status.map(|status| format!("{status}, ")).unwrap_or_default();
+        let third = format!("{status}retry {}", left(down.until_at));
+        return (Fill::Block, "×", word.to_owned(), String::new(), third);
+    }
+    if health.state == "open" {
+        let probe = health.probe.as_ref().and_then(|probe| probe.at);
+        let probe = probe.filter(|at| *at > now).map_or_else(|| "next call".to_owned(), left);
+        return (Fill::Block, "▲", "OPEN".to_owned(), format!("probe {probe}"), cause());
+    }
+    if let Some(hold) = health.hold.as_ref().filter(|_| is_held(rung, now)) {
+        return (Fill::Tint, "‖", "HOLD".to_owned(), left(hold.until_at), "Retry-After".to_owned());
+    }
+    if health.state == "half_open" {
+        let (good, need, running) = health
+            .probe
+            .as_ref()
+            .map_or((0, 0, false), |probe| (probe.good, probe.need, probe.running));
+        let probe = if running { "probe is out" } else { "probe next" };
+        return (Fill::Tint, "◐", format!("HALF {good}/{need}"), String::new(), probe.to_owned());
+    }
+    if health.weight < 1.0 {
+        let word = if health.floor { "FLOOR" } else { "SLOW START" };
+        let weight = percent(Some(health.weight));
+        return (Fill::Tint, "◐", word.to_owned(), weight, carries(rung, step));
+    }
+    let over = rung.now.mark_ms.is_some() && rung.now.ttft_p95_ms > rung.now.mark_ms;
+    if is_failing(rung) || (over && rung.now.slow > 0) {
+        let (slow, bad, calls) = (rung.now.slow, rung.now.bad, rung.now.calls);
+        let third = format!("{slow} slow {bad} bad /{calls}");
+        return (Fill::Tint, "◆", carries(rung, step), String::new(), third);
+    }
+    let shape = if rung.now.calls == 0 { "○" } else { "●" };
+    (Fill::None, shape, carries(rung, step), String::new(), spark(rung))
+}
+
+/// A rung's health as a shape, whatever an operator says of it.
+fn health_shape(rung: &RungState, now: UnixMillis) -> &'static str {
+    match rung.health.state.as_str() {
+        _ if rung.health.hard_down.is_some() => "×",
+        "open" => "▲",
+        "half_open" => "◐",
+        _ if is_held(rung, now) => "‖",
+        _ if is_failing(rung) => "◆",
+        _ => "",
+    }
+}
+
+/// Its share of the ladder's answers and its p95.
+fn carries(rung: &RungState, step: Option<&Step>) -> String {
+    let share = percent(step.and_then(|step| step.share)).replace(' ', "");
+    let at_least = if rung.now.ttft_at_least { ">" } else { "" };
+    format!("{share} {at_least}{}", wait(rung.now.ttft_p95_ms).replace(' ', ""))
+}
+
+/// Its calls of the last quarter of an hour as a row of bars.
+#[must_use]
+pub fn spark(rung: &RungState) -> String {
+    let Some(curve) = &rung.past.spark else { return String::new() };
+    bars(&curve.calls, 15)
+}
+
+/// Numbers as a row of so many bars; the sum of neighbours where there are more.
+#[must_use]
+pub fn bars(counts: &[u32], columns: usize) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let each = counts.len().div_ceil(columns.max(1)).max(1);
+    let sums: Vec<u64> =
+        counts.chunks(each).map(|part| part.iter().copied().map(u64::from).sum()).collect();
+    let most = sums.iter().copied().max().unwrap_or(0);
+    if most == 0 {
+        return String::new();
+    }
+    let bar = |sum: u64| {
+        let place = usize::try_from(sum * 7 / most).unwrap_or(0);
+        BARS.get(place).copied().unwrap_or('▁')
+    };
+    sums.into_iter().map(bar).collect()
+}
+
+/// What a ladder's own cell says: its name, its users, its pace and price; and whether its
+/// users are hurt.
+#[must_use]
+pub fn ladder(state: &LadderState) -> ([String; 3], bool) {
+    let users = &state.users;
+    let lost = users.failed + users.broken;
+    let all = users.ok + lost + users.gone;
+    let failed = share(lost, all);
+    let hurt = lost > 0;
+    let star = if state.order == state.config_order { "" } else { "*" };
+    let sign = if hurt { "!" } else { " " };
+    (
+        [
+            format!("{}{star}", state.name),
+            format!("{sign}fail {:<7}{}", percent(failed), shared::figures::rate(users.rps)),
+            format!(
+                " p95 {:<8}{}",
+                wait(users.ttft_p95_ms),
+                shared::figures::per_hour(users.cost_nps)
+            ),
+        ],
+        hurt,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::admin::board::{HardDown, HoldState, ProbeState};
+    use shared::admin::sample::{self, NIGHT, before};
+
+    fn rung(change: impl Fn(&mut RungState)) -> RungState {
+        let mut rung = sample::rung("sol");
+        change(&mut rung);
+        rung
+    }
+
+    #[test]
+    fn the_highest_that_holds_is_shown() {
+        let open = |rung: &mut RungState| {
+            rung.health.state = "open".to_owned();
+            rung.health.probe =
+                Some(ProbeState { at: Some(before(-4)), running: false, good: 0, need: 2 });
+        };
+        let held = |rung: &mut RungState| {
+            rung.health.hold =
+                Some(HoldState { until_at: before(-18), why: "provider".to_owned() });
+        };
+        let rows: Vec<(RungState, Fill, &str, &str)> = vec![
+            (rung(|rung| rung.now.calls = 0), Fill::None, "○ sol", ""),
+            (rung(|_| {}), Fill::None, "● sol", ""),
+            (rung(open), Fill::Block, "▲ sol", "OPEN probe 0:04"),
+            (rung(held), Fill::Tint, "‖ sol", "HOLD 0:18"),
+            (
+                rung(|rung| {
+                    held(rung);
+                    open(rung);
+                }),
+                Fill::Block,
+                "▲ sol",
+                "OPEN",
+            ),
+            (rung(|rung| rung.health.weight = 0.2), Fill::Tint, "◐ sol", "SLOW START 20 %"),
+            (
+                rung(|rung| {
+                    rung.health.weight = 0.05;
+                    rung.health.floor = true;
+                }),
+                Fill::Tint,
+                "◐ sol",
+                "FLOOR 5.0 %",
+            ),
+            (
+                rung(|rung| {
+                    open(rung);
+                    rung.health.hard_down =
+                        Some(HardDown { why: "key".to_owned(), until_at: before(-60) });
+                }),
+                Fill::Block,
+                "× sol",
+                "AUTH",
+            ),
+            (
+                rung(|rung| {
+                    rung.now.calls = 10;
+                    rung.now.slow = 4;
+                }),
+                Fill::Tint,
+                "◆ sol",
+                "",
+            ),
+            (
+                rung(|rung| {
+                    open(rung);
+                    sample::force(rung, "forced_open");
+                }),
+                Fill::Outline,
+                "■▲ sol",
+                "FORCED OPEN",
+            ),
+            (rung(|rung| sample::force(rung, "demoted")), Fill::Outline, "■ sol", "LAST"),
+        ];
+        for (rung, fill, head, second) in rows {
+            let found = cell(&rung, None, NIGHT, None);
+            assert_eq!((found.fill, found.head.as_str()), (fill, head));
+            assert!(found.second.starts_with(second), "{head}: {}", found.second);
+            assert!(found.spoken.starts_with("sol"), "{}", found.spoken);
+        }
+        let old = cell(&rung(open), None, NIGHT, Some(42_000));
+        assert_eq!(
+            (old.fill, old.head.as_str(), old.second.as_str()),
+            (Fill::Dashed, "◌ sol", "? 42 s")
+        );
+    }
+
+    #[test]
+    fn bars_are_as_high_as_their_share_of_the_highest() {
+        assert_eq!(bars(&[0, 7, 14], 3), "▁▄█");
+        assert_eq!(bars(&[1, 1, 2, 2], 2), "▄█");
+        assert_eq!(bars(&[0, 0], 2), "", "nothing to show");
+        assert_eq!(bars(&[], 5), "");
+    }
+}

@@ -1,0 +1,206 @@
+//! What is known of one relay, and how its feed changes that.
+
+use super::Offset;
+use serde::de::DeserializeOwned;
+use shared::UnixMillis;
+use shared::admin::actions::Action;
+use shared::admin::feed::Operators;
+use shared::admin::{
+    Board, ConfigState, Curve, FeedKind, LadderState, RungState, Tick, TransitionRow,
+};
+use std::collections::VecDeque;
+
+/// News older than this is not to be acted on, in milliseconds.
+pub const STALE: i64 = 5_000;
+/// Last events that are kept for the list.
+const KEPT: usize = 200;
+
+/// Whether the relay can be reached.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Reach {
+    /// It was never heard of.
+    #[default]
+    Never,
+    /// The feed is open.
+    Open,
+    /// It is not, and why.
+    Lost(String),
+}
+
+/// Something that happened, for the list of last events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Happening {
+    /// When, by the relay's clock.
+    pub at: UnixMillis,
+    /// Who or what: a rung, an operator, `config`.
+    pub who: String,
+    /// The words.
+    pub text: String,
+}
+
+/// One relay.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Known {
+    /// Its address.
+    pub url: String,
+    /// Its board; `None`: never seen.
+    pub board: Option<Board>,
+    /// Whether its feed is open.
+    pub reach: Reach,
+    /// When anything came from it last, by our clock.
+    pub heard_at: Option<i64>,
+    /// Its clock against ours.
+    pub offset: Offset,
+    /// What happened, the newest last.
+    pub events: VecDeque<Happening>,
+    /// What could not be read of the feed, if anything.
+    pub unread: Option<String>,
+}
+
+impl Known {
+    /// A relay of which nothing is known.
+    #[must_use]
+    pub fn new(url: &str) -> Self {
+        Self { url: url.to_owned(), ..Self::default() }
+    }
+
+    /// Its name, or its address.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        let name = self.board.as_ref().and_then(|board| board.relay.name.as_deref());
+        let address = self.url.split("://").last().unwrap_or(&self.url);
+        name.unwrap_or(address)
+    }
+
+    /// How old its last news is, in milliseconds.
+    #[must_use]
+    pub fn age(&self, now: i64) -> Option<i64> {
+        self.heard_at.map(|at| now.saturating_sub(at).max(0))
+    }
+
+    /// Whether what is known is too old to act on.
+    #[must_use]
+    pub fn is_stale(&self, now: i64) -> bool {
+        self.board.is_none() || self.age(now).is_none_or(|age| age > STALE)
+    }
+
+    /// An event of its feed, which came at `now`.
+    pub fn apply(&mut self, kind: &str, data: &str, now: i64) {
+        self.heard_at = Some(now);
+        self.reach = Reach::Open;
+        let Ok(kind) = kind.parse::<FeedKind>() else { return };
+        if let Err(error) = self.read(kind, data, now) {
+            // A newer relay may say more than this program knows.
+            self.unread = Some(format!("{kind}: {error}"));
+        }
+    }
+
+    fn read(&mut self, kind: FeedKind, data: &str, now: i64) -> Result<(), serde_json::Error> {
+        match kind {
+            FeedKind::Snapshot => {
+                let board: Board = json(data)?;
+                self.offset.note(board.at.0, now);
+                self.board = Some(board);
+            }
+            FeedKind::Tick => {
+                let tick: Tick = json(data)?;
+                self.offset.note(tick.at.0, now);
+                self.tick(tick);
+            }
+            FeedKind::Rung => self.rung(json(data)?),
+            FeedKind::Ladder => self.ladder(json(data)?),
+            FeedKind::Curve => self.curve(json(data)?),
+            FeedKind::Transition => {
+                let row: TransitionRow = json(data)?;
+                let text = format!(
+                    "{} → {}  {}",
+                    row.before.as_deref().unwrap_or("start"),
+                    row.after,
+                    row.text
+                );
+                self.happened(row.at, row.rung, text);
+            }
+            FeedKind::Config => {
+                let config: ConfigState = json(data)?;
+                let text = match &config.error {
+                    None => format!("in force, rev {}", config.rev),
+                    Some(error) => format!("refused: {}", error.text),
+                };
+                let at = config.error.as_ref().map_or(config.loaded_at, |error| error.at);
+                self.happened(at, "config".to_owned(), text);
+                if let Some(board) = &mut self.board {
+                    board.relay.config = config;
+                }
+            }
+            FeedKind::Action | FeedKind::Note => {
+                let action: Action = json(data)?;
+                let text = crate::words::action(&action);
+                self.happened(action.at, action.by, text);
+            }
+            FeedKind::Operators => {
+                let Operators { operators } = json(data)?;
+                if let Some(board) = &mut self.board {
+                    board.relay.operators = operators;
+                }
+            }
+            FeedKind::Requests => {}
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self, tick: Tick) {
+        let Some(board) = &mut self.board else { return };
+        board.at = tick.at;
+        let relay = &mut board.relay;
+        relay.streams = tick.streams;
+        relay.waiting = tick.waiting;
+        relay.journal = tick.journal;
+        relay.drain = tick.drain;
+        relay.rss_bytes = tick.rss_bytes;
+    }
+
+    /// The curve and what is usual come on their own: what is known of them stays.
+    fn rung(&mut self, mut rung: RungState) {
+        let Some(board) = &mut self.board else { return };
+        if let Some(place) = board.rungs.iter_mut().find(|known| known.name == rung.name) {
+            rung.past.spark = rung.past.spark.or_else(|| place.past.spark.take());
+            *place = rung;
+        }
+    }
+
+    fn ladder(&mut self, mut ladder: LadderState) {
+        let Some(board) = &mut self.board else { return };
+        if let Some(place) = board.ladders.iter_mut().find(|known| known.name == ladder.name) {
+            ladder.spark = ladder.spark.or_else(|| place.spark.take());
+            ladder.usual = ladder.usual.or_else(|| place.usual.take());
+            *place = ladder;
+        }
+    }
+
+    fn curve(&mut self, curve: Curve) {
+        let Some(board) = &mut self.board else { return };
+        if let Some(place) =
+            curve.rung.and_then(|name| board.rungs.iter_mut().find(|known| known.name == name))
+        {
+            place.past.spark = curve.rung_spark;
+            place.past.usual = curve.rung_usual;
+        }
+        if let Some(place) =
+            curve.ladder.and_then(|name| board.ladders.iter_mut().find(|known| known.name == name))
+        {
+            place.spark = curve.ladder_spark;
+            place.usual = curve.ladder_usual;
+        }
+    }
+
+    fn happened(&mut self, at: UnixMillis, who: String, text: String) {
+        if self.events.len() == KEPT {
+            self.events.pop_front();
+        }
+        self.events.push_back(Happening { at, who, text });
+    }
+}
+
+fn json<T: DeserializeOwned>(data: &str) -> Result<T, serde_json::Error> {
+    serde_json::from_str(data)
+}

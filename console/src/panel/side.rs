@@ -1,0 +1,235 @@
+//! The side panel: all that is known of the selected rung, or of the selected ladder.
+
+use super::{Scene, line, strong};
+use crate::cell::cell;
+use eframe::egui::Ui;
+use shared::admin::{LadderState, RungState};
+use shared::figures::{UNKNOWN, countdown, per_hour, percent, rate, share, span, wait};
+
+/// Draws it.
+pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
+    let selected = &scene.model.selected;
+    let rung = selected.rung.as_ref().and_then(|name| scene.model.rung(name));
+    let ladder = selected.ladder.as_ref().and_then(|name| scene.model.ladder(name));
+    let lines = match (rung, ladder) {
+        (Some(rung), _) => of_rung(scene, rung),
+        (None, Some(ladder)) => of_ladder(scene, ladder),
+        (None, None) => nothing(),
+    };
+    for (number, text) in lines.into_iter().enumerate() {
+        if number == 0 {
+            strong(ui, text, scene.colours.text);
+        } else {
+            line(ui, text, scene.colours.text);
+        }
+    }
+}
+
+fn nothing() -> Vec<String> {
+    vec![
+        "nothing is selected".to_owned(),
+        String::new(),
+        "g        the worst trouble".to_owned(),
+        "arrows   move".to_owned(),
+        "?        all keys".to_owned(),
+    ]
+}
+
+fn of_rung(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
+    let now = scene.relay_now();
+    let region = rung.region.as_deref().map(|region| format!(" · {region}")).unwrap_or_default();
+    let said = cell(rung, None, now, None);
+    let health = &rung.health;
+    let since = health.sick_since_at.map(|at| format!(" since {}", scene.clock(at)));
+    let opens = match health.opens_10m {
+        0 => String::new(),
+        1 => ", opened once".to_owned(),
+        times => format!(", opened {times} times in 10 min"),
+    };
+    let mut out = vec![
+        format!("{}  {}{region}", rung.name, rung.provider),
+        rung.model.clone(),
+        format!("{}{}{opens}", said.second, since.unwrap_or_default()),
+    ];
+    if let Some(cause) = &health.cause {
+        out.push(cause.text.clone());
+    }
+    if let Some(forced) = &rung.forced {
+        let end = forced.until_at.map(|until| countdown(until.0 - now.0));
+        let end = end.map_or_else(|| "no end".to_owned(), |left| format!("{left} left"));
+        let by = forced.by.as_deref().unwrap_or(UNKNOWN);
+        out.push(format!("{} by {by}, {end}", forced.mode.replace('_', " ")));
+        if let Some(reason) = &forced.reason {
+            out.push(format!("\"{reason}\""));
+        }
+        if forced.draining > 0 {
+            out.push(format!("{} streams still run", forced.draining));
+        }
+    }
+    out.extend(figures(scene, rung));
+    out.extend(place(scene, rung));
+    out.push(String::new());
+    out.push("o open  c closed  d demote  a auto".to_owned());
+    out.push("p probe now  t test call  Enter history".to_owned());
+    out
+}
+
+/// Its last half minute in numbers, and how it ended last.
+fn figures(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
+    let now = scene.relay_now();
+    let ago = |at: shared::UnixMillis| span(now.0.saturating_sub(at.0));
+    let (state, past) = (&rung.now, &rung.past);
+    let usual = past.usual.as_ref();
+    let at_least = if state.ttft_at_least { ">" } else { "" };
+    let mut out = vec![
+        String::new(),
+        format!("{:<10}{:>9}{:>9}{:>9}", "", "now", "usual", "mark"),
+        format!(
+            "{:<10}{:>9}{:>9}{:>9}",
+            "ttft p95",
+            format!("{at_least}{}", wait(state.ttft_p95_ms)),
+            wait(usual.and_then(|usual| usual.ttft_p95_ms)),
+            wait(state.mark_ms),
+        ),
+        format!("{:<10}{:>9}", "ttft p50", wait(state.ttft_p50_ms)),
+        format!(
+            "{:<10}{:>9}{:>9}",
+            "calls",
+            rate(state.rps),
+            usual.and_then(|usual| usual.rps).map_or_else(|| UNKNOWN.to_owned(), rate)
+        ),
+        format!(
+            "bad {}  slow {}  of {} in 30 s",
+            percent(share(state.bad, state.calls)),
+            percent(share(state.slow, state.calls)),
+            state.calls
+        ),
+        format!(
+            "waiting {}, oldest {}; streams {}",
+            state.waiting,
+            wait(state.oldest_wait_ms),
+            state.streaming
+        ),
+        format!(
+            "{}, usual {}",
+            per_hour(state.cost_nps),
+            usual.and_then(|usual| usual.cost_nps).map_or_else(|| UNKNOWN.to_owned(), per_hour)
+        ),
+        crate::cell::spark(rung),
+        String::new(),
+        past.last_ok_at.map_or_else(
+            || "no proper end seen yet".to_owned(),
+            |at| format!("last ok {} ({} ago)", scene.clock(at), ago(at)),
+        ),
+    ];
+    if let Some(fault) = &past.last_fault {
+        let status = fault.status.map(|status| format!(" {status}")).unwrap_or_default();
+        out.push(format!("last fault {} {}{status}", scene.clock(fault.at), fault.outcome));
+        out.extend(fault.text.clone());
+    }
+    out
+}
+
+/// On which ladders it stands, and where nobody else is left.
+fn place(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
+    let now = scene.relay_now();
+    let mut out = Vec::new();
+    if let Some(board) = scene.model.board() {
+        let on = board.ladders.iter().filter(|ladder| ladder.order.contains(&rung.name));
+        let names: Vec<&str> = on.clone().map(|ladder| ladder.name.as_str()).collect();
+        let alone = on.filter(|ladder| {
+            ladder.order.iter().all(|name| {
+                *name == rung.name
+                    || board
+                        .rungs
+                        .iter()
+                        .find(|other| other.name == *name)
+                        .is_none_or(|other| shared::diagnose::is_out(other, now))
+            })
+        });
+        let alone: Vec<&str> = alone.map(|ladder| ladder.name.as_str()).collect();
+        out.push(String::new());
+        out.push(format!("on {}", names.join(", ")));
+        if !alone.is_empty() {
+            out.push(format!("ALONE on {}", alone.join(", ")));
+        }
+    }
+    out
+}
+
+fn of_ladder(scene: &Scene<'_>, ladder: &LadderState) -> Vec<String> {
+    let now = scene.relay_now();
+    let users = &ladder.users;
+    let usual = ladder.usual.as_ref();
+    let lost = users.failed + users.broken;
+    let all = users.ok + lost + users.gone;
+    let mut out = vec![ladder.name.clone()];
+    if !ladder.aliases.is_empty() {
+        out.push(format!("also {}", ladder.aliases.join(", ")));
+    }
+    out.push(format!("order of the {}, v{}", ladder.source, ladder.version));
+    if let Some(by) = &ladder.by {
+        let left = ladder.until_at.map(|until| countdown(until.0 - now.0));
+        let left = left.map_or_else(|| "no end".to_owned(), |left| format!("{left} left"));
+        out.push(format!("by {by}, {left}"));
+    }
+    if let Some(reason) = &ladder.reason {
+        out.push(format!("\"{reason}\""));
+    }
+    out.extend([
+        String::new(),
+        "users, last 60 s".to_owned(),
+        format!("failed {}  broken {}  gone {}", users.failed, users.broken, users.gone),
+        format!(
+            "rescued {}  late {}  last resort {}",
+            percent(share(users.rescued, all)),
+            users.late,
+            users.last_resort
+        ),
+        format!(
+            "first token p95 {} (usual {})",
+            wait(users.ttft_p95_ms),
+            wait(usual.and_then(|usual| usual.ttft_p95_ms))
+        ),
+        format!(
+            "{} (usual {})",
+            per_hour(users.cost_nps),
+            usual.map_or_else(|| UNKNOWN.to_owned(), |usual| per_hour(usual.cost_nps))
+        ),
+        format!(
+            "waiting {}, oldest {}; streams {}",
+            users.waiting,
+            wait(users.oldest_wait_ms),
+            users.streaming
+        ),
+        String::new(),
+        "who carries it".to_owned(),
+    ]);
+    for step in &ladder.steps {
+        let passed: u64 = step.passed.values().copied().sum();
+        let why = step.passed.iter().max_by_key(|(_, count)| **count);
+        let why = why.map(|(reason, _)| format!(", passed over {passed}: {reason}"));
+        out.push(format!(
+            "{:<12}{:>6} {:>10}{}",
+            step.rung,
+            percent(step.share),
+            per_hour(step.cost_nps),
+            why.unwrap_or_default()
+        ));
+    }
+    let budget = &ladder.budget;
+    out.extend([
+        String::new(),
+        format!(
+            "hedge {:.0}/{:.0}  retry {:.0}/{:.0}  delay {}",
+            budget.hedge.level,
+            budget.hedge.cap,
+            budget.retry.level,
+            budget.retry.cap,
+            wait(budget.hedge_delay_ms)
+        ),
+        String::new(),
+        "m reorder  Enter history".to_owned(),
+    ]);
+    out
+}

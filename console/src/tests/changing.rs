@@ -1,0 +1,167 @@
+//! Changes: nothing is sent by one key, and nothing twice.
+
+use super::{Desk, opened, press, press_with};
+use crate::dialog::Sent;
+use crate::update::{News, Task};
+use eframe::egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable as _;
+use shared::admin::actions::{Preview, Warning, WarningKind};
+use shared::admin::changes::{Change, Mode, NewOrder, Target};
+use shared::admin::sample;
+use shared::admin::ttl::Ttl;
+
+fn sick() -> shared::admin::Board {
+    let mut board = sample::calm(&[("chat", &["sol", "opus"]), ("code", &["opus", "sol", "luna"])]);
+    sample::open(&mut board.rungs[0], 100);
+    let provider = board.rungs[0].provider.clone();
+    board.rungs[2].provider = provider;
+    board
+}
+
+fn nothing() -> Preview {
+    Preview { ladders: Vec::new(), warnings: Vec::new() }
+}
+
+const CONFIRM: (Modifiers, Key) = (Modifiers::COMMAND, Key::Enter);
+
+#[test]
+fn from_a_cold_window_a_provider_is_forced_open_in_four_presses() {
+    let mut harness = opened(Desk::with(&sick()));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::O);
+    harness.get_by_label_contains("asking the relay");
+    assert!(harness.state().changes().is_empty(), "a key alone changes nothing");
+    press_with(&mut harness, Modifiers::ALT, Key::S);
+    harness.state_mut().preview(nothing());
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    let desk = harness.state();
+    let [request] = desk.changes().try_into().unwrap();
+    let provider = Target::Provider(sick().rungs[0].provider.clone());
+    let expected =
+        Change::Override { target: provider, mode: Mode::ForcedOpen, cut_streams: false };
+    assert_eq!(request.changes, [expected]);
+    assert_eq!(request.ttl, Some(Ttl::OVERRIDE));
+    assert!(!request.reason.is_empty(), "filled in from the cause");
+    // Again: it was sent, and is not sent twice.
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    assert_eq!(harness.state().changes().len(), 1);
+}
+
+#[test]
+fn escape_leaves_everything_as_it_is() {
+    let mut harness = opened(Desk::with(&sick()));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::O);
+    press(&mut harness, Key::Escape);
+    assert!(harness.state().console.model.dialog.is_none());
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    assert!(harness.state().changes().is_empty());
+}
+
+#[test]
+fn a_ladder_is_left_without_a_rung_only_by_its_name() {
+    let mut harness = opened(Desk::with(&sick()));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::O);
+    let warning = Warning {
+        kind: WarningKind::LastRung,
+        ladder: Some("chat".to_owned()),
+        rung: None,
+        text: "chat would have no rung left.".to_owned(),
+    };
+    let preview = Preview { ladders: Vec::new(), warnings: vec![warning] };
+    harness.state_mut().preview(preview.clone());
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    assert!(harness.state().changes().is_empty(), "it was not accepted");
+    harness.get_by_label_contains("I accept this for chat");
+    press_with(&mut harness, Modifiers::ALT, Key::A);
+    harness.state_mut().preview(preview);
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    assert_eq!(harness.state().changes()[0].accept, ["chat"]);
+}
+
+#[test]
+fn an_order_is_moved_by_keys_and_sent_with_the_version_that_was_seen() {
+    let mut harness = opened(Desk::with(&sick()));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::M);
+    press_with(&mut harness, Modifiers::ALT, Key::ArrowDown);
+    harness.state_mut().preview(nothing());
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    assert!(harness.state().changes().is_empty(), "an order wants a reason");
+    harness.state_mut().console.model.dialog.as_mut().unwrap().reason = "sol is slow".to_owned();
+    harness.run_steps(2);
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    let desk = harness.state();
+    let [request] = desk.changes().try_into().unwrap();
+    let rungs = NewOrder::Rungs(vec!["opus".to_owned(), "sol".to_owned()]);
+    assert_eq!(request.changes, [Change::Order { ladder: "chat".to_owned(), order: rungs }]);
+    assert!(request.expect.contains_key("ladder/chat"), "{:?}", request.expect);
+}
+
+#[test]
+fn what_was_done_closes_the_dialog_and_u_takes_it_back() {
+    let mut harness = opened(Desk::with(&sick()));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::D);
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    let id = harness.state().changes()[0].id.clone();
+    let done = News::Done { relay: 0, id: id.clone(), result: Ok(serde_json::json!({})) };
+    harness.state_mut().news(done);
+    harness.run_steps(2);
+    assert!(harness.state().console.model.dialog.is_none());
+    harness.get_by_label_contains("u takes it back");
+    press(&mut harness, Key::U);
+    let undo = harness.state().sent.last().cloned().unwrap();
+    let Task::Deed { path, .. } = undo else { panic!("{undo:?}") };
+    assert_eq!(path, ["actions", id.as_str(), "undo"]);
+}
+
+#[test]
+fn a_refusal_and_a_silence_are_told_apart_and_neither_is_sent_again() {
+    for (result, words) in [
+        (Err((false, "somebody was faster".to_owned())), "refused: somebody was faster"),
+        (Err((true, "no answer".to_owned())), "not confirmed"),
+    ] {
+        let mut harness = opened(Desk::with(&sick()));
+        press(&mut harness, Key::G);
+        press(&mut harness, Key::D);
+        press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+        let id = harness.state().changes()[0].id.clone();
+        harness.state_mut().news(News::Done { relay: 0, id, result });
+        harness.run_steps(2);
+        assert!(harness.query_all_by_label_contains(words).count() > 0, "{words}");
+        assert!(harness.state().console.model.dialog.is_some(), "it stays to be read");
+        press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+        assert_eq!(harness.state().changes().len(), 1);
+    }
+}
+
+#[test]
+fn after_five_seconds_without_an_answer_it_is_not_confirmed() {
+    let mut harness = opened(Desk::with(&sick()));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::D);
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    let state = |harness: &egui_kittest::Harness<'_, Desk>| {
+        harness.state().console.model.dialog.as_ref().unwrap().sent[&0].clone()
+    };
+    harness.state_mut().now += 5_000;
+    harness.state_mut().work();
+    assert!(matches!(state(&harness), Sent::Waiting(_)));
+    harness.state_mut().now += 1;
+    harness.state_mut().work();
+    assert!(matches!(state(&harness), Sent::NotConfirmed(_)));
+}
+
+#[test]
+fn a_viewer_may_only_look() {
+    let mut board = sick();
+    board.relay.you.role = shared::admin::Role::Viewer;
+    let mut harness = opened(Desk::with(&board));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::O);
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    assert!(harness.state().changes().is_empty());
+    assert!(harness.query_all_by_label_contains("may only look").count() > 0);
+}

@@ -1,0 +1,72 @@
+//! Old looks old, and nothing is sent on the strength of it.
+
+use super::{Desk, opened, press, press_with};
+use crate::update::News;
+use eframe::egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable as _;
+use shared::admin::sample;
+
+fn board() -> shared::admin::Board {
+    sample::calm(&[("chat", &["sol", "opus"])])
+}
+
+#[test]
+fn after_five_seconds_of_silence_the_cells_ask_and_actions_are_off() {
+    let mut harness = opened(Desk::with(&board()));
+    press(&mut harness, Key::ArrowDown);
+    assert_eq!(harness.query_all_by_label_contains("sol, no news").count(), 0);
+    harness.state_mut().now += 5_001;
+    harness.run_steps(2);
+    assert_eq!(harness.query_all_by_label_contains("sol, no news").count(), 1);
+    harness.get_by_label("◌ no news for 5.0 s");
+    press(&mut harness, Key::O);
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    assert!(harness.state().changes().is_empty(), "nothing is sent, nothing queued");
+    press(&mut harness, Key::Escape);
+    press(&mut harness, Key::P);
+    assert!(
+        harness.state().sent.iter().all(|task| !matches!(task, crate::update::Task::Deed { .. }))
+    );
+}
+
+#[test]
+fn a_tick_makes_it_fresh_again_and_a_loss_says_why() {
+    let mut harness = opened(Desk::with(&board()));
+    harness.state_mut().now += 9_000;
+    let lost = News::Lost { relay: 0, why: "connection refused".to_owned() };
+    harness.state_mut().news(lost);
+    harness.run_steps(2);
+    harness.get_by_label_contains("is lost: connection refused");
+    let tick = shared::admin::Tick {
+        at: sample::before(-9),
+        streams: 3,
+        waiting: 1,
+        journal: board().relay.journal,
+        drain: board().relay.drain,
+        rss_bytes: None,
+    };
+    harness.state_mut().event("tick", &tick);
+    harness.state_mut().work();
+    harness.run_steps(2);
+    harness.get_by_label("3 streams, 1 waiting");
+    assert!(harness.query_by_label_contains("is lost").is_none());
+}
+
+#[test]
+fn events_change_what_is_shown_and_keep_the_curves() {
+    let mut desk = Desk::with(&board());
+    let mut rung = board().rungs[0].clone();
+    rung.past.spark = None;
+    sample::open(&mut rung, 4);
+    desk.event("rung", &rung);
+    desk.work();
+    let shown = desk.console.model.rung("sol").unwrap();
+    assert_eq!(shown.health.state, "open");
+    assert_eq!(shown.past.spark, board().rungs[0].past.spark, "the curve comes on its own");
+    // What this program does not know is no reason to stop.
+    desk.event("weather", &"sunny");
+    desk.event("rung", &"nonsense");
+    desk.work();
+    assert!(desk.console.model.relay().unwrap().unread.is_some());
+    assert_eq!(desk.console.model.rung("sol").unwrap().health.state, "open");
+}
