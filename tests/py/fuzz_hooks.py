@@ -12,14 +12,17 @@ import schemathesis
 
 RUNGS = ["a", "b"]
 LADDERS = ["chat"]
+TOKEN_NAMES = ["operator", "viewer"]
 # Ids that were sent of late: what was done under some of them can be undone, and asked for again.
 SENT = collections.deque(["nothing-yet"], maxlen=20)
+# What a filter may be, beside a name that is there.
+ODD = ["nobody", "ä€\U0001f600", "nul\0", "%", "' OR 1 --", "x" * 3000]
 KNOWN = {"rung": RUNGS, "provider": RUNGS, "domain": RUNGS, "ladder": LADDERS}
 
 
-def draw(value, choices):
-    """One of `choices`, or `value` itself for one in eight."""
-    text = json.dumps(value, sort_keys=True, default=repr)
+def draw(value, choices, of=None):
+    """One of `choices`, or `value` itself for one in eight; which, `of` (or `value`) decides."""
+    text = json.dumps(value if of is None else of, sort_keys=True, default=repr)
     number = zlib.crc32(text.encode("utf-8", "surrogatepass"))
     return value if number % 8 == 0 else choices[number // 8 % len(choices)]
 
@@ -52,6 +55,21 @@ def map_path_parameters(context, path_parameters):
     out = named(path_parameters)
     if isinstance(out.get("id"), str):
         out["id"] = draw(out["id"], list(SENT))
+    return out
+
+
+@schemathesis.hook
+def map_query(context, query):
+    """Filters by names that are there, or are odd; and fewer times, most of which cannot be."""
+    if not query:
+        return query
+    out = dict(query)
+    for key in ("rung", "ladder", "tried", "answered_by", "client", "by", "cursor"):
+        if isinstance(out.get(key), str) and out[key] not in ("rung", "ladder"):
+            out[key] = draw(out[key], [*RUNGS, *LADDERS, *TOKEN_NAMES, *ODD], of=query)
+    for key in ("since", "until"):
+        if key in out and draw(True, [True, False], of=query):
+            del out[key]
     return out
 
 

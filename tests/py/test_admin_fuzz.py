@@ -108,7 +108,7 @@ def still_serves(relay, sdk):
 
 def test_what_an_operator_may_send_is_answered_as_the_document_says(at, sdk, tmp_path):
     still_serves(at, sdk)
-    fuzz(at, tmp_path, CHECKS, 100, token=TOKENS["operator"])
+    fuzz(at, tmp_path, CHECKS, 150, token=TOKENS["operator"])
     log = (tmp_path / "relay0" / "stderr.log").read_text()
     assert "panicked" not in log, log[-4000:]
     # It got beyond refusals: something was changed, checked and noted.
