@@ -120,6 +120,9 @@ pub struct Model {
     pub said: Option<(String, i64)>,
     /// The last change that was made, for undo: its id and the relay.
     pub last: Option<(usize, String)>,
+    /// Changes that were sent from here: each is known when its answer comes, be the dialog
+    /// closed by then or not.
+    pub mine: Vec<String>,
     /// Text for the clipboard.
     pub copy: Option<String>,
 }

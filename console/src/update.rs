@@ -227,19 +227,16 @@ fn done(
             None => format!("test call: {outcome}"),
         })
     });
-    let is_change = model.dialog.as_ref().is_some_and(|dialog| dialog.id == id);
-    if is_change {
-        if matches!(sent, Sent::Done(_)) {
-            model.last = Some((relay, id.to_owned()));
-        }
-        if let Some(dialog) = &mut model.dialog {
-            dialog.sent.insert(relay, sent);
-            let all_done = dialog.sent.values().all(|sent| matches!(sent, Sent::Done(_)));
-            if all_done {
-                model.dialog = None;
-                model.say(format!("{words}; u takes it back"), now);
-                return;
-            }
+    if matches!(sent, Sent::Done(_)) && model.mine.iter().any(|mine| mine == id) {
+        model.last = Some((relay, id.to_owned()));
+    }
+    if let Some(dialog) = model.dialog.as_mut().filter(|dialog| dialog.id == id) {
+        dialog.sent.insert(relay, sent);
+        let all_done = dialog.sent.values().all(|sent| matches!(sent, Sent::Done(_)));
+        if all_done {
+            model.dialog = None;
+            model.say(format!("{words}; u takes it back"), now);
+            return;
         }
     }
     model.say(found.unwrap_or(words), now);
@@ -393,6 +390,7 @@ fn send(model: &mut Model, now: i64) -> Vec<Task> {
         .filter(|(index, known)| *index == model.shown || reached(known))
         .map(|(index, _)| index)
         .collect();
+    model.mine.push(request.id.clone());
     if let Some(dialog) = &mut model.dialog {
         dialog.sent = relays.iter().map(|relay| (*relay, Sent::Waiting(now))).collect();
     }

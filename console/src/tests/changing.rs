@@ -118,6 +118,21 @@ fn what_was_done_closes_the_dialog_and_u_takes_it_back() {
 }
 
 #[test]
+fn a_dialog_that_was_closed_too_soon_keeps_nobody_from_undoing() {
+    let mut harness = opened(Desk::with(&sick()));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::D);
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    press(&mut harness, Key::Escape);
+    let id = harness.state().changes()[0].id.clone();
+    let done = News::Done { relay: 0, id: id.clone(), result: Ok(serde_json::json!({})) };
+    harness.state_mut().news(done);
+    press(&mut harness, Key::U);
+    let is_undo = |task: &Task| matches!(task, Task::Deed { path, .. } if path.contains(&id));
+    assert!(harness.state().sent.iter().any(is_undo));
+}
+
+#[test]
 fn a_refusal_and_a_silence_are_told_apart_and_neither_is_sent_again() {
     for (result, words) in [
         (Err((false, "somebody was faster".to_owned())), "refused: somebody was faster"),
