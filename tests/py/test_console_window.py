@@ -26,7 +26,10 @@ def display(tmp_path):
         assert shutil.which(tool), f"{tool} is missing: tests/run installs it"
     read, write = os.pipe()
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp"],
+        # Without -noreset it starts anew whenever its last client leaves, and refuses whoever comes
+        # in that moment.
+        ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-noreset"]
+        + ["-nolisten", "tcp"],
         pass_fds=[write],
         stdout=subprocess.DEVNULL,
         stderr=open(tmp_path / "xvfb.log", "wb"),
@@ -35,6 +38,10 @@ def display(tmp_path):
     with os.fdopen(read) as numbers:
         number = numbers.readline().strip()
     assert number, "Xvfb did not come up"
+    env = {**os.environ, "DISPLAY": f":{number}"}
+    asked = ["xdotool", "getdisplaygeometry"]
+    up = lambda: subprocess.run(asked, env=env, capture_output=True).returncode == 0
+    assert eventually(up, LIMIT, 0.1), (tmp_path / "xvfb.log").read_text()
     yield f":{number}"
     server.terminate()
     server.wait(10)
