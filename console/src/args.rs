@@ -1,5 +1,6 @@
 //! The command line.
 
+use shared::remote::{LOOPBACK, relays as relays_of};
 use std::ffi::OsString;
 
 /// What the command line asks for.
@@ -33,9 +34,6 @@ In the window ? shows the keys.
 Exit codes: 0 closed, 1 no window could be opened, 2 wrong arguments.
 ";
 
-/// Where a relay's admin plane is unless said otherwise.
-const DEFAULT: &str = "http://127.0.0.1:8788";
-
 /// Reads the arguments behind the program's name; `named` is `BELAY_RELAY`.
 pub fn read(args: impl IntoIterator<Item = OsString>, named: &str) -> Args {
     let mut args = args.into_iter().map(|arg| arg.to_string_lossy().into_owned());
@@ -51,7 +49,7 @@ pub fn read(args: impl IntoIterator<Item = OsString>, named: &str) -> Args {
             "--connect" => match value() {
                 Some(url) => relays.push(url),
                 None => {
-                    return Args::Refused(format!("--connect needs an address, like {DEFAULT}"));
+                    return Args::Refused(format!("--connect needs an address, like {LOOPBACK}"));
                 }
             },
             "--token-file" => match value() {
@@ -61,13 +59,7 @@ pub fn read(args: impl IntoIterator<Item = OsString>, named: &str) -> Args {
             _ => return Args::Refused(format!("unknown argument `{arg}`, see --help")),
         }
     }
-    if relays.is_empty() {
-        relays.extend(named.split_whitespace().map(str::to_owned));
-    }
-    if relays.is_empty() {
-        relays.push(DEFAULT.to_owned());
-    }
-    Args::Window { relays, token_file }
+    Args::Window { relays: relays_of(&relays, named), token_file }
 }
 
 #[cfg(test)]
@@ -90,7 +82,7 @@ mod tests {
             window(&["http://a", "http://b"], None)
         );
         assert_eq!(of("", "http://c http://d"), window(&["http://c", "http://d"], None));
-        assert_eq!(of("--token-file t", ""), window(&[DEFAULT], Some("t")));
+        assert_eq!(of("--token-file t", ""), window(&[LOOPBACK], Some("t")));
     }
 
     #[test]

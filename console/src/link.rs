@@ -5,9 +5,9 @@ use crate::update::{News, Task};
 use eventsource_stream::Eventsource as _;
 use futures_util::StreamExt as _;
 use http::Method;
-use remote::{CHECK_PATIENCE, CallError, PATIENCE, Remote};
 use serde::de::DeserializeOwned;
 use shared::admin::actions::Action;
+use shared::remote::{CHECK_PATIENCE, CallError, PATIENCE, Remote};
 
 use std::sync::mpsc::Sender;
 use std::time::Duration;
@@ -121,12 +121,12 @@ async fn carry_out(remote: &Remote, task: Task) -> News {
         Task::Change { relay, request } => {
             let id = request.id.clone();
             let path = ["changes"];
-            done(remote, relay, id, Method::POST, &path, &request, PATIENCE).await
+            done(remote, (relay, id), &path, &request, PATIENCE).await
         }
         Task::Deed { relay, id, path, body } => {
             let path: Vec<&str> = path.iter().map(String::as_str).collect();
             let patience = if path.last() == Some(&"check") { CHECK_PATIENCE } else { PATIENCE };
-            done(remote, relay, id, Method::POST, &path, &body, patience).await
+            done(remote, (relay, id), &path, &body, patience).await
         }
         Task::Requests { relay, query } => {
             News::Requests { relay, found: read(remote, &["requests"], &query).await }
@@ -147,14 +147,12 @@ async fn carry_out(remote: &Remote, task: Task) -> News {
 /// Sends it once, and looks it up by its id where no answer came.
 async fn done(
     remote: &Remote,
-    relay: usize,
-    id: String,
-    method: Method,
+    (relay, id): (usize, String),
     path: &[&str],
     body: &impl serde::Serialize,
     patience: Duration,
 ) -> News {
-    let sent = remote.send::<serde_json::Value>(method, path, body, patience).await;
+    let sent = remote.send::<serde_json::Value>(Method::POST, path, body, patience).await;
     let result = match sent {
         Ok(answer) => Ok(answer.value),
         Err(CallError::NotConfirmed(why)) => match look_up(remote, &id).await {

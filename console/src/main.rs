@@ -1,13 +1,14 @@
 //! The console's window.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 use console::args::{self, Args};
 use console::link::Link;
 use console::{Console, TITLE};
 use eframe::egui::ViewportBuilder;
-use remote::Remote;
+use shared::remote::Remote;
 
 fn main() -> ExitCode {
     let named = std::env::var("BELAY_RELAY").unwrap_or_default();
@@ -27,18 +28,9 @@ fn main() -> ExitCode {
 
 /// The relays, each with the token.
 fn open(urls: &[String], token_file: Option<&str>) -> Result<Vec<Remote>, String> {
-    let token = match token_file {
-        Some(path) => {
-            let text = std::fs::read_to_string(path);
-            let text = text.map_err(|error| format!("--token-file {path}: {error}"))?;
-            Some(text.trim().to_owned())
-        }
-        None => std::env::var("BELAY_TOKEN").ok().map(|token| token.trim().to_owned()),
-    };
-    let token = token.filter(|token| !token.is_empty());
-    let already = rustls::crypto::ring::default_provider().install_default();
-    // Nobody else in this process has chosen one.
-    let _first = already;
+    let token = shared::remote::token(token_file.map(Path::new))?;
+    // Nobody else in this process chooses one.
+    let _first = rustls::crypto::ring::default_provider().install_default();
     let remotes: Vec<Remote> =
         urls.iter().map(|url| Remote::new(url, token.as_deref())).collect::<Result<_, _>>()?;
     for warning in remotes.iter().filter_map(Remote::in_clear) {

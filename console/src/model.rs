@@ -118,8 +118,8 @@ pub struct Model {
     pub trouble: Option<usize>,
     /// What the status line says, and since when.
     pub said: Option<(String, i64)>,
-    /// The last change that was made, for undo: its id and the relay.
-    pub last: Option<(usize, String)>,
+    /// The last change that was made, for undo: its id and the relays that have it.
+    pub last: Option<(String, Vec<usize>)>,
     /// Changes that were sent from here: each is known when its answer comes, be the dialog
     /// closed by then or not.
     pub mine: Vec<String>,
@@ -177,6 +177,21 @@ impl Model {
     #[must_use]
     pub fn relay_now(&self, now: i64) -> UnixMillis {
         UnixMillis(now + self.relay().map_or(0, |relay| relay.offset.get()))
+    }
+
+    /// The relays that a change goes to: the shown one, and all of its env that can be
+    /// reached. A relay that names no env belongs to nobody else's.
+    #[must_use]
+    pub fn reached(&self, now: i64) -> Vec<usize> {
+        let env_of = |known: &Known| known.board.as_ref()?.relay.env.clone();
+        let env = self.relay().and_then(env_of);
+        let is_fellow = |known: &Known| env.is_some() && env_of(known) == env;
+        let all = self.relays.iter().enumerate();
+        all.filter(|(index, known)| {
+            *index == self.shown || is_fellow(known) && !known.is_stale(now)
+        })
+        .map(|(index, _)| index)
+        .collect()
     }
 
     /// Whether the shown relay's news is too old to act on.

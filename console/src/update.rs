@@ -80,6 +80,8 @@ pub enum Msg {
     Select { ladder: Option<String>, rung: Option<String> },
     /// Goes to the worst trouble, or the next or previous one.
     Trouble(isize),
+    /// Goes to this one, counted from the worst.
+    TroubleAt(usize),
     /// Opens the dialog to make the selected rung so.
     Force(Mode),
     /// Opens the dialog for the selected ladder's order.
@@ -228,7 +230,10 @@ fn done(
         })
     });
     if matches!(sent, Sent::Done(_)) && model.mine.iter().any(|mine| mine == id) {
-        model.last = Some((relay, id.to_owned()));
+        match &mut model.last {
+            Some((last, relays)) if last == id => relays.push(relay),
+            last => *last = Some((id.to_owned(), vec![relay])),
+        }
     }
     if let Some(dialog) = model.dialog.as_mut().filter(|dialog| dialog.id == id) {
         dialog.sent.insert(relay, sent);
@@ -251,7 +256,11 @@ pub fn update(model: &mut Model, msg: Msg, now: i64, fresh: impl Fn() -> String)
         }
         Msg::Move { down, right } => return step(model, down, right),
         Msg::Select { ladder, rung } => model.selected = crate::model::Selected { ladder, rung },
-        Msg::Trouble(step) => trouble(model, step),
+        Msg::Trouble(step) => {
+            let here = model.trouble.filter(|_| step != 0);
+            trouble(model, here.map_or(0, |place| place.saturating_add_signed(step)));
+        }
+        Msg::TroubleAt(place) => trouble(model, place),
         Msg::Force(mode) => {
             let rung = model.selected.rung.clone();
             let Some(rung) = rung else {
@@ -377,19 +386,7 @@ fn send(model: &mut Model, now: i64) -> Vec<Task> {
         return Vec::new();
     }
     let request = dialog.request(model);
-    // Each relay of the same env that can be reached gets it; the others are told of.
-    let env = model.board().and_then(|board| board.relay.env.clone());
-    let reached = |known: &crate::model::Known| {
-        let same = known.board.as_ref().is_some_and(|board| board.relay.env == env);
-        same && !known.is_stale(now)
-    };
-    let relays: Vec<usize> = model
-        .relays
-        .iter()
-        .enumerate()
-        .filter(|(index, known)| *index == model.shown || reached(known))
-        .map(|(index, _)| index)
-        .collect();
+    let relays = model.reached(now);
     model.mine.push(request.id.clone());
     if let Some(dialog) = &mut model.dialog {
         dialog.sent = relays.iter().map(|relay| (*relay, Sent::Waiting(now))).collect();
@@ -480,15 +477,11 @@ fn move_on_board(model: &mut Model, down: isize, right: isize) {
     model.selected = crate::model::Selected { ladder: Some(ladder.name.clone()), rung };
 }
 
-/// Goes to what the worst trouble, or the next one, is about.
-fn trouble(model: &mut Model, step: isize) {
+/// Goes to what the trouble at this place, or the last one, is about.
+fn trouble(model: &mut Model, place: usize) {
     let Some(board) = model.board() else { return };
     let lines = diagnose(board);
-    let last = lines.len().saturating_sub(1);
-    let place = match (step, model.trouble) {
-        (0, _) | (_, None) => 0,
-        (step, Some(place)) => place.saturating_add_signed(step).min(last),
-    };
+    let place = place.min(lines.len().saturating_sub(1));
     let Some(line) = lines.get(place) else { return };
     let is_rung = |name: &&String| board.rungs.iter().any(|rung| rung.name == **name);
     let is_ladder = |name: &&String| board.ladders.iter().any(|ladder| ladder.name == **name);
@@ -551,23 +544,22 @@ fn deed(model: &mut Model, msg: &Msg, now: i64, id: String) -> Vec<Task> {
 fn undo(model: &mut Model, now: i64, id: String) -> Vec<Task> {
     let chosen = model.action.clone().filter(|_| model.screen == Screen::Actions);
     let target = match chosen {
-        Some(action) => Some((model.shown, action)),
-        None => model.last.take(),
+        Some(action) => Some((action, vec![model.shown])),
+        None => model.last.clone(),
     };
-    let Some((relay, action)) = target else {
+    let Some((action, relays)) = target else {
         model.say("nothing of yours to take back; Actions has what others did", now);
         return Vec::new();
     };
-    if model.relays.get(relay).is_none_or(|known| known.is_stale(now)) {
-        model.say("no news from the relay: nothing is sent", now);
+    let is_stale = |relay: &usize| model.relays.get(*relay).is_none_or(|it| it.is_stale(now));
+    if relays.iter().any(is_stale) {
+        model.say("no news from a relay that has it: nothing is sent", now);
         return Vec::new();
     }
+    model.last = model.last.take().filter(|(last, _)| *last != action);
     model.say(format!("undo {action}: sent"), now);
     let body = serde_json::json!({"id": id, "reason": "undo, from the console"});
-    vec![Task::Deed {
-        relay,
-        id,
-        path: vec!["actions".to_owned(), action, "undo".to_owned()],
-        body,
-    }]
+    let path = vec!["actions".to_owned(), action, "undo".to_owned()];
+    let task = |relay| Task::Deed { relay, id: id.clone(), path: path.clone(), body: body.clone() };
+    relays.into_iter().map(task).collect()
 }

@@ -1,8 +1,9 @@
 //! What things are called on the screen.
 
 use shared::admin::RungState;
-use shared::admin::actions::{Action, ActionKind};
-use shared::admin::changes::{Change, Mode, NewOrder, Target};
+use shared::admin::actions::Action;
+use shared::admin::changes::Mode;
+use shared::deeds;
 
 /// An override, as a thing to do.
 #[must_use]
@@ -18,48 +19,9 @@ pub const fn mode(mode: Mode) -> &'static str {
 /// What an action did, with its reason.
 #[must_use]
 pub fn action(action: &Action) -> String {
-    let what = what(action);
+    let what = deeds::what(action);
     let reason = action.reason.as_str();
     if reason.is_empty() { what } else { format!("{what}  \"{reason}\"") }
-}
-
-/// What an action did.
-#[must_use]
-pub fn what(action: &Action) -> String {
-    let about = action.about.rung.as_deref().or(action.about.ladder.as_deref());
-    match action.kind {
-        ActionKind::Change => action.changes.iter().map(change).collect::<Vec<_>>().join(", "),
-        ActionKind::Undo => "undo".to_owned(),
-        ActionKind::Probe => format!("probe {} now", about.unwrap_or_default()),
-        ActionKind::Check => format!("test call to {}", about.unwrap_or_default()),
-        ActionKind::Note => format!("note on {}", about.unwrap_or("the relay")),
-    }
-}
-
-fn change(change: &Change) -> String {
-    match change {
-        Change::Override { target, mode, cut_streams } => {
-            let who = match target {
-                Target::Rung(name) => name.clone(),
-                Target::Provider(name) => format!("provider {name}"),
-                Target::Domain(name) => format!("domain {name}"),
-            };
-            let cut = if *cut_streams { ", streams cut" } else { "" };
-            let mode = match mode {
-                Mode::Auto => "back to auto",
-                Mode::ForcedOpen => "forced open",
-                Mode::ForcedClosed => "forced closed",
-                Mode::Demoted => "demoted",
-            };
-            format!("{who} {mode}{cut}")
-        }
-        Change::Order { ladder, order: NewOrder::Rungs(rungs) } => {
-            format!("{ladder}: {}", rungs.join(" > "))
-        }
-        Change::Order { ladder, order: NewOrder::Config(_) } => {
-            format!("{ladder} back to the config's order")
-        }
-    }
 }
 
 /// Why an operator would lay hands on a rung: what its breaker says of it.

@@ -11,7 +11,7 @@ mod requests;
 mod tests;
 mod waterfall;
 
-pub use actions::{actions, changed, changes, checked, done, present, what};
+pub use actions::{actions, changed, checked, done, present};
 pub use board::{Seen, View, board};
 pub use preview::preview;
 pub use requests::{Listed, requests};

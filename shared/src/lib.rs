@@ -1,17 +1,21 @@
 //! What both of Belay's programs, the relay and the console, speak.
 //!
 //! Plain data only: ids, units, the closed sets of outcomes, the admin API's
-//! types. No IO, no clock, and few dependencies, so that either program can
-//! take it without the other's weight.
+//! types, and the words for them. No clock, and few dependencies, so that either
+//! program can take it without the other's weight. No IO either, but in `remote`, the
+//! way to a relay from outside, which both programs switch on and the schemas do without.
 
 pub mod admin;
 pub mod attempt;
+pub mod deeds;
 pub mod diagnose;
 pub mod figures;
 pub mod histogram;
 pub mod id;
 pub mod outcome;
 pub mod price;
+#[cfg(feature = "remote")]
+pub mod remote;
 #[cfg(feature = "openapi")]
 pub mod schemas;
 pub mod signature;

@@ -20,8 +20,11 @@ use tokio::task::{spawn_blocking, spawn_local};
 pub(crate) const RATE: f64 = 500.0;
 /// Nobody waits longer than this for what the feed owes.
 const OWED: Duration = Duration::from_secs(5);
-/// Between two changes, so that they fall on every part of the feed's quarter of a second.
-const BETWEEN: Duration = Duration::from_millis(61);
+/// The feed tells how a rung is once in so many milliseconds. What is measured must fall on every
+/// part of that, and the measuring itself ends with it: so each change waits a while longer.
+const LOOK: u64 = 250;
+/// Longer by this: no divisor of it.
+const LONGER: u64 = 37;
 /// Failures in a row that open a breaker.
 const MOST: u32 = 5;
 
@@ -162,7 +165,8 @@ pub(crate) async fn told(target: &Target, watcher: Watcher, length: Duration) ->
         let end = clock::now() + u64::try_from(length.as_nanos())?;
         let mut all = Told::default();
         while clock::now() < end {
-            std::thread::sleep(BETWEEN);
+            let count = all.action.len() as u64;
+            std::thread::sleep(Duration::from_millis(count * LONGER % LOOK));
             all.note((data, admin), &watcher)?;
         }
         Ok::<_, Box<dyn Error + Send + Sync>>(all)

@@ -160,7 +160,6 @@ fn time(name: &str, ask: impl Fn() -> Result<usize, ReadError>) {
             Err(error) => say(&format!("{name}: {error}")),
         }
         took.push(began.elapsed().as_secs_f64() * 1e3);
-        std::thread::sleep(Duration::from_millis(20));
     }
     took.sort_by(f64::total_cmp);
     let (median, worst) = (took.get(TIMES / 2), took.last());

@@ -28,7 +28,7 @@ fn rust_files(folder: &str) -> Vec<(String, String)> {
 }
 
 fn all_rust_files() -> Vec<(String, String)> {
-    ["relay", "remote", "console", "shared", "tests"].into_iter().flat_map(rust_files).collect()
+    ["relay", "console", "shared", "tests"].into_iter().flat_map(rust_files).collect()
 }
 
 /// The files of one of the relay's floors.
@@ -225,6 +225,19 @@ fn no_path_of_this_machine_is_in_the_source() {
 }
 
 #[test]
+fn what_both_programs_speak_reaches_outside_only_to_call_a_relay() {
+    let io = ["tokio", "reqwest", "std::net", "std::fs", "async fn", "SystemTime", "Instant"];
+    let mut offenders = Vec::new();
+    for (path, text) in rust_files("shared") {
+        let code = code(&text);
+        let found =
+            io.iter().filter(|word| path != "shared/src/remote.rs" && code.contains(**word));
+        offenders.extend(found.map(|word| format!("{path}: {word}")));
+    }
+    assert_none("shared does IO", offenders);
+}
+
+#[test]
 fn what_the_console_knows_and_decides_draws_nothing_and_reads_no_clock() {
     let pure = ["model", "update", "dialog", "history", "cell", "words", "summary"];
     let is_pure = |path: &String| {
@@ -258,7 +271,6 @@ fn the_top_level_holds_only_what_it_must() {
         "ARCHITECTURE.md",
         "CHANGELOG.md",
         "relay",
-        "remote",
         "console",
         "shared",
         "tests",

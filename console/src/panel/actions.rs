@@ -4,9 +4,9 @@ use super::{Scene, line, strong};
 use crate::model::Loaded;
 use crate::theme::mono;
 use crate::update::Msg;
-use crate::words;
 use eframe::egui::{CentralPanel, Frame, Margin, RichText, ScrollArea, Ui};
 use shared::admin::actions::{Action, ActionKind};
+use shared::deeds;
 use shared::figures::countdown;
 
 /// Draws it.
@@ -53,7 +53,7 @@ fn row(ui: &mut Ui, scene: &mut Scene<'_>, action: &Action) {
         "{sign} {}  {:<10} {:<48} {end:<14} \"{}\"",
         scene.clock(action.at),
         action.by,
-        words::what(action),
+        deeds::what(action),
         action.reason
     );
     let colour = if action.in_force { scene.colours.hand } else { scene.colours.dim };

@@ -18,8 +18,9 @@ const WIDTH: f32 = 760.0;
 pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>, (reason, wanted): (&mut String, bool)) {
     let Some(dialog) = &scene.model.dialog else { return };
     let env = scene.model.board().and_then(|board| board.relay.env.clone()).unwrap_or_default();
-    let relay = scene.model.relay().map(|known| known.name().to_owned()).unwrap_or_default();
-    let title = [what(dialog), env, relay];
+    let names = scene.model.reached(scene.now).into_iter();
+    let names = names.filter_map(|relay| Some(scene.model.relays.get(relay)?.name()));
+    let title = [what(dialog), env, names.collect::<Vec<_>>().join(", ")];
     let title = title.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>();
     let title = title.join(" · ");
     let window = Window::new(title).anchor(Align2::CENTER_CENTER, [0.0, 0.0]);

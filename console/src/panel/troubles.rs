@@ -1,6 +1,7 @@
 //! The lines on top: what is wrong, in words, the worst first.
 
 use super::{Scene, line};
+use crate::model::Reach;
 use crate::theme::mono;
 use crate::update::Msg;
 use eframe::egui::{Label, RichText, Sense, Ui};
@@ -14,25 +15,22 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let colours = scene.colours;
     let Some(board) = scene.model.board() else {
         let why = scene.model.relay().map(|known| match &known.reach {
-            crate::model::Reach::Lost(why) => why.clone(),
+            Reach::Lost(why) => why.clone(),
             _ => format!("connecting to {} …", known.url),
         });
         line(ui, format!("◌ {}", why.unwrap_or_default()), colours.warn);
         return;
     };
-    let mut troubles = diagnose(board);
+    let mut lost = 0;
     for known in &scene.model.relays {
-        if let (crate::model::Reach::Lost(why), true) = (&known.reach, known.is_stale(scene.now)) {
-            let text = format!("{} is lost: {why}", known.name());
-            let about = Vec::new();
-            let rule = shared::diagnose::Rule::Relay;
-            let lost = shared::diagnose::Trouble { level: Level::Broken, rule, about, text };
-            troubles.insert(0, lost);
+        if let (Reach::Lost(why), true) = (&known.reach, known.is_stale(scene.now)) {
+            line(ui, format!("▲ {} is lost: {why}", known.name()), colours.bad);
+            lost += 1;
         }
     }
-    if troubles.is_empty() {
+    let troubles = diagnose(board);
+    if troubles.is_empty() && lost == 0 {
         line(ui, "● all well", colours.dim);
-        return;
     }
     let most = if scene.model.all_troubles { troubles.len() } else { SHOWN };
     for (place, trouble) in troubles.iter().take(most).enumerate() {
@@ -44,12 +42,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
         let text = RichText::new(format!("{shape} {}", trouble.text)).font(mono()).color(colour);
         let label = Label::new(text).truncate().sense(Sense::click());
         if ui.add(label).on_hover_text(&trouble.text).clicked() {
-            let here = scene.model.trouble.unwrap_or(0);
-            let step = isize::try_from(place).unwrap_or(0) - isize::try_from(here).unwrap_or(0);
-            scene.out.push(Msg::Trouble(0));
-            if step != 0 || place != 0 {
-                scene.out.push(Msg::Trouble(isize::try_from(place).unwrap_or(0)));
-            }
+            scene.out.push(Msg::TroubleAt(place));
         }
     }
     if troubles.len() > most {

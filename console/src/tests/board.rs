@@ -98,3 +98,28 @@ fn the_keys_are_listed() {
     press(&mut harness, Key::Escape);
     assert!(harness.query_by_label("do what the dialog says").is_none());
 }
+
+#[test]
+fn troubles_are_gone_to_one_after_another_and_by_a_click() {
+    let mut board = two();
+    sample::open(&mut board.rungs[0], 100);
+    sample::force(&mut board.rungs[1], "demoted");
+    let lines = shared::diagnose::diagnose(&board);
+    assert!(lines.len() > 1, "{lines:?}");
+    let mut harness = opened(Desk::with(&board));
+    let at = |harness: &egui_kittest::Harness<'_, Desk>| harness.state().console.model.trouble;
+    for (key, place) in [
+        (Key::CloseBracket, 0),
+        (Key::CloseBracket, 1),
+        (Key::OpenBracket, 0),
+        (Key::OpenBracket, 0),
+        (Key::CloseBracket, 1),
+        (Key::G, 0),
+    ] {
+        press(&mut harness, key);
+        assert_eq!(at(&harness), Some(place), "{key:?}");
+    }
+    harness.get_by_label_contains(&lines[1].text).click();
+    harness.run_steps(3);
+    assert_eq!(at(&harness), Some(1));
+}

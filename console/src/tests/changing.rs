@@ -180,3 +180,53 @@ fn a_viewer_may_only_look() {
     assert!(harness.state().changes().is_empty());
     assert!(harness.query_all_by_label_contains("may only look").count() > 0);
 }
+
+/// A desk that watches a second relay, too, of this env.
+fn beside(env: Option<&str>, other: Option<&str>) -> Desk {
+    let mut board = sick();
+    board.relay.env = env.map(str::to_owned);
+    let mut desk = Desk::with(&board);
+    let mut second = crate::model::Known::new("http://127.0.0.1:8790");
+    board.relay.env = other.map(str::to_owned);
+    second.apply("snapshot", &serde_json::to_string(&board).unwrap(), desk.now);
+    desk.console.model.relays.push(second);
+    desk
+}
+
+#[test]
+fn a_change_goes_to_the_relays_of_one_env_and_to_nobody_elses() {
+    let rows = [
+        (Some("prod"), Some("prod"), 2),
+        (Some("prod"), Some("test"), 1),
+        (Some("prod"), None, 1),
+        (None, None, 1),
+    ];
+    for (env, other, count) in rows {
+        let mut harness = opened(beside(env, other));
+        press(&mut harness, Key::G);
+        press(&mut harness, Key::D);
+        press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+        assert_eq!(harness.state().changes().len(), count, "{env:?} {other:?}");
+    }
+}
+
+#[test]
+fn what_several_relays_did_is_taken_back_on_all_of_them() {
+    let mut harness = opened(beside(Some("prod"), Some("prod")));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::D);
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    let id = harness.state().changes()[0].id.clone();
+    for relay in [0, 1] {
+        let result = Ok(serde_json::json!({}));
+        harness.state_mut().news(News::Done { relay, id: id.clone(), result });
+    }
+    press(&mut harness, Key::U);
+    let undone = |desk: &Desk| {
+        let deeds = desk.sent.iter().filter(|task| matches!(task, Task::Deed { .. }));
+        deeds.map(Task::relay).collect::<Vec<_>>()
+    };
+    assert_eq!(undone(harness.state()), [0, 1]);
+    press(&mut harness, Key::U);
+    assert_eq!(undone(harness.state()).len(), 2, "once");
+}

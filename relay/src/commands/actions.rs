@@ -4,9 +4,9 @@ use super::relays::{Ended, RelayArgs, Relays};
 use super::requests::{failed, moment, title};
 use super::{Failed, block_on};
 use crate::{screen, wall};
-use remote::CallError;
 use shared::UnixMillis;
 use shared::admin::actions::{Action, ActionKind, ActionPage};
+use shared::remote::CallError;
 
 /// Arguments of `belay actions`.
 #[derive(Debug, clap::Args)]
@@ -116,7 +116,7 @@ async fn list(relays: &Relays, args: &ActionsArgs) -> Ended {
             }
             Ok((standing, past)) => {
                 title(relays, remote);
-                let items = |page: Option<remote::Answer<ActionPage>>| {
+                let items = |page: Option<shared::remote::Answer<ActionPage>>| {
                     page.map(|page| page.value.items).unwrap_or_default()
                 };
                 let (_, past) = parted(items(past));

@@ -8,13 +8,13 @@ use super::{Failed, block_on, complain};
 use crate::{screen, wall};
 use futures_util::future::join_all;
 use http::Method;
-use remote::{CallError, Remote};
 use shared::admin::Board;
 use shared::admin::actions::{Preview, WarningKind};
 use shared::admin::changes::{
     Change, ChangeAnswer, ChangeRequest, Mode, NewOrder, OrderNow, OverrideNow, Target,
 };
 use shared::admin::ttl::Ttl;
+use shared::remote::{CallError, Remote};
 use std::collections::BTreeMap;
 
 /// Arguments of every change.
@@ -150,7 +150,7 @@ fn tell(relays: &Relays, prepared: &Prepared<'_>) {
         complain(format!("{}:", prepared.remote.shown()));
     }
     // A relay without traffic has nothing to reckon with: what is asked for is said all the same.
-    complain(format!("To be done: {}", screen::changes(&prepared.request.changes)));
+    complain(format!("To be done: {}", shared::deeds::changes(&prepared.request.changes)));
     match &prepared.preview {
         Ok(preview) => relays.tell(&screen::preview(preview, &prepared.board, &relays.look)),
         Err(why) => complain(format!("belay: no preview: {why}")),

@@ -5,11 +5,11 @@ use super::relays::{Ended, RelayArgs, Relays};
 use super::{Failed, complain, usage};
 use crate::screen;
 use http::Method;
-use remote::{CHECK_PATIENCE, Remote};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::admin::actions::{About, CheckAnswer, Done, NewNote};
 use shared::admin::changes::Deed;
+use shared::remote::{CHECK_PATIENCE, Remote};
 use std::time::Duration;
 
 /// Arguments of `belay probe` and `belay check-rung`.

@@ -6,10 +6,10 @@ use super::relays::{Ended, Relays};
 use crate::screen::{self, Line};
 use crate::wall;
 use http::{Method, StatusCode};
-use remote::{Answer, CallError, PATIENCE, Remote};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::admin::actions::Action;
+use shared::remote::{Answer, CallError, PATIENCE, Remote};
 use std::time::Duration;
 
 /// How often what was not confirmed is looked up, and how long between.

@@ -3,7 +3,7 @@
 use super::{Failed, block_on, complain, running};
 use crate::screen::{Line, Look};
 use futures_util::future::join_all;
-use remote::{CallError, LOOPBACK, Remote};
+use shared::remote::{self, CallError, Remote};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -66,37 +66,14 @@ pub(super) struct Relays {
 impl RelayArgs {
     pub(super) fn open(&self) -> Result<Relays, Failed> {
         running::install_tls();
-        let token = self.token()?;
-        let named = std::env::var("BELAY_RELAY").unwrap_or_default();
-        let mut urls: Vec<&str> = self.relay.iter().map(String::as_str).collect();
-        if urls.is_empty() {
-            urls = named.split_whitespace().collect();
-        }
-        if urls.is_empty() {
-            urls.push(LOOPBACK);
-        }
         let failed = |error| Failed(format!("belay: {error}"));
-        let open = |url: &&str| Remote::new(url, token.as_deref()).map_err(failed);
-        let all = urls.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let token = remote::token(self.token_file.as_deref()).map_err(failed)?;
+        let named = std::env::var("BELAY_RELAY").unwrap_or_default();
+        let open = |url: &String| Remote::new(url, token.as_deref()).map_err(failed);
+        let all =
+            remote::relays(&self.relay, &named).iter().map(open).collect::<Result<Vec<_>, _>>()?;
         all.iter().filter_map(Remote::in_clear).for_each(|text| complain(format!("belay: {text}")));
         Ok(Relays { all, look: look(self.ascii), json: self.json })
-    }
-
-    fn token(&self) -> Result<Option<String>, Failed> {
-        let Some(path) = &self.token_file else {
-            let token = std::env::var("BELAY_TOKEN").unwrap_or_default();
-            return Ok(Some(token.trim().to_owned()).filter(|token| !token.is_empty()));
-        };
-        let shown = path.display();
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            Failed(format!("belay: --token-file {shown} cannot be read: {error}."))
-        })?;
-        match text.trim() {
-            "" => {
-                Err(Failed(format!("belay: --token-file {shown} is empty; put the token in it.")))
-            }
-            token => Ok(Some(token.to_owned())),
-        }
     }
 }
 

@@ -5,8 +5,8 @@ use super::{Failed, block_on, complain, say};
 use crate::screen::{self, Listed};
 use crate::wall;
 use futures_util::future::join_all;
-use remote::{Answer, CallError, Remote};
 use shared::admin::{RequestDetail, RequestPage};
+use shared::remote::{Answer, CallError, Remote};
 use shared::{AttemptKind, RequestId, RequestOutcome, UnixMillis};
 use std::time::Duration;
 

@@ -9,13 +9,13 @@ use super::{Failed, block_on, complain};
 use crate::{screen, wall};
 use futures_util::future::join_all;
 use http::{Method, StatusCode};
-use remote::{CallError, Remote};
 use shared::UnixMillis;
 use shared::admin::Board;
 use shared::admin::actions::{Action, Preview};
 use shared::admin::changes::{
     Change, ChangeAnswer, ChangeRequest, ConfigWord, Mode, NewOrder, OrderSource, Target,
 };
+use shared::remote::{CallError, Remote};
 use std::collections::BTreeMap;
 
 /// Arguments of `belay undo`.
@@ -151,7 +151,7 @@ fn tell(relays: &Relays, found: &Found<'_>) {
     }
     let now = wall::unix();
     let Action { at, by, reason, before, .. } = &found.action;
-    let what = screen::what(&found.action);
+    let what = shared::deeds::what(&found.action);
     complain(format!("takes back: {what}, {} by {by} \"{reason}\"", screen::moment(*at, now)));
     if let Some(before) = before {
         complain("and leads to:");

@@ -3,7 +3,8 @@
 use super::{Line, Look, Style, clock, fit, moment, wrapped};
 use shared::UnixMillis;
 use shared::admin::actions::{Action, ActionKind, CheckAnswer};
-use shared::admin::changes::{Change, ChangeAnswer, Mode, NewOrder, OrderSource, Present, Target};
+use shared::admin::changes::{ChangeAnswer, Mode, OrderSource, Present};
+use shared::deeds::{mode, what};
 use shared::figures::{countdown, wait};
 
 /// What is in force, then what was done before, newest first.
@@ -61,52 +62,6 @@ fn row(
     wrapped(look, sign, style, &text)
 }
 
-/// What an action did, in words.
-#[must_use]
-pub fn what(action: &Action) -> String {
-    let about = action.about.rung.as_deref().or(action.about.ladder.as_deref());
-    match action.kind {
-        ActionKind::Change => changes(&action.changes),
-        ActionKind::Undo => "undo".to_owned(),
-        ActionKind::Probe => format!("probe {} now", about.unwrap_or_default()),
-        ActionKind::Check => format!("check {}", about.unwrap_or_default()),
-        ActionKind::Note => format!("note on {}", about.unwrap_or("the relay")),
-    }
-}
-
-/// What is asked for, in words.
-#[must_use]
-pub fn changes(all: &[Change]) -> String {
-    all.iter().map(change).collect::<Vec<_>>().join(", ")
-}
-
-fn change(change: &Change) -> String {
-    match change {
-        Change::Override { target, mode, cut_streams } => {
-            let who = match target {
-                Target::Rung(name) => name.clone(),
-                Target::Provider(name) => format!("provider {name}"),
-                Target::Domain(name) => format!("domain {name}"),
-            };
-            let cut = if *cut_streams { ", streams cut" } else { "" };
-            format!("{who} {}{cut}", mode_text(*mode))
-        }
-        Change::Order { ladder, order: NewOrder::Rungs(rungs) } => {
-            format!("{ladder} order {}", rungs.join(" > "))
-        }
-        Change::Order { ladder, order: NewOrder::Config(_) } => {
-            format!("{ladder} back to the config's order")
-        }
-    }
-}
-
-fn mode_text(mode: Mode) -> String {
-    match mode {
-        Mode::Auto => "back to auto".to_owned(),
-        mode => mode.to_string().replace('_', " "),
-    }
-}
-
 /// What is so now: one line an override or order.
 #[must_use]
 pub fn present(present: &Present, now: UnixMillis) -> Vec<Line> {
@@ -124,7 +79,7 @@ pub fn present(present: &Present, now: UnixMillis) -> Vec<Line> {
     };
     let mut out = Vec::new();
     for rung in &present.rungs {
-        let mut text = format!("{}: {}", rung.rung, mode_text(rung.mode));
+        let mut text = format!("{}: {}", rung.rung, mode(rung.mode));
         if rung.mode != Mode::Auto {
             text += &tail(rung.by.as_deref(), rung.reason.as_deref(), rung.until_at);
         }

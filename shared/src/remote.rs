@@ -4,12 +4,13 @@
 //! is told apart from one that certainly was not: the first must be looked up, and only
 //! the second may be repeated. The token is never part of a text.
 
+use crate::admin::changes::{Refusal, RefusalDetail};
 use http::{HeaderValue, Method, StatusCode, header};
 use reqwest::Url;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use shared::admin::changes::{Refusal, RefusalDetail};
 use std::fmt::{self, Display};
+use std::path::Path;
 use std::time::Duration;
 
 /// Where a relay's admin plane is unless said otherwise.
@@ -64,6 +65,38 @@ pub struct Answer<T> {
     pub json: String,
     /// What it says.
     pub value: T,
+}
+
+/// The token in `file`, or without one that of `BELAY_TOKEN`; `None`: there is none.
+///
+/// # Errors
+/// The file cannot be read, or is empty.
+pub fn token(file: Option<&Path>) -> Result<Option<String>, String> {
+    let Some(path) = file else {
+        let token = std::env::var("BELAY_TOKEN").unwrap_or_default();
+        return Ok(Some(token.trim().to_owned()).filter(|token| !token.is_empty()));
+    };
+    let shown = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("--token-file {shown} cannot be read: {error}."))?;
+    match text.trim() {
+        "" => Err(format!("--token-file {shown} is empty; put the token in it.")),
+        token => Ok(Some(token.to_owned())),
+    }
+}
+
+/// The relays that a command line names, else those of `named` (`BELAY_RELAY`, with spaces
+/// between them), else the one on this machine.
+#[must_use]
+pub fn relays(given: &[String], named: &str) -> Vec<String> {
+    let mut urls = given.to_vec();
+    if urls.is_empty() {
+        urls.extend(named.split_whitespace().map(str::to_owned));
+    }
+    if urls.is_empty() {
+        urls.push(LOOPBACK.to_owned());
+    }
+    urls
 }
 
 impl Remote {
