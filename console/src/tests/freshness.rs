@@ -20,9 +20,18 @@ fn after_five_seconds_of_silence_the_cells_ask_and_actions_are_off() {
     assert_eq!(harness.query_all_by_label_contains("sol, no news").count(), 1);
     harness.get_by_label("◌ no news for 5.0 s");
     press(&mut harness, Key::O);
+    // All else that a change needs is there.
+    harness.state_mut().console.model.dialog.as_mut().unwrap().reason = "hangs".to_owned();
     press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
-    assert!(harness.state().changes().is_empty(), "nothing is sent, nothing queued");
+    assert!(harness.state().changes().is_empty(), "nothing is sent");
+    harness.state_mut().event("snapshot", &board());
+    harness.state_mut().work();
+    harness.run_steps(2);
+    assert!(harness.state().changes().is_empty(), "nothing was queued");
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    assert_eq!(harness.state().changes().len(), 1, "with news it is");
     press(&mut harness, Key::Escape);
+    harness.state_mut().now += 5_001;
     press(&mut harness, Key::P);
     assert!(
         harness.state().sent.iter().all(|task| !matches!(task, crate::update::Task::Deed { .. }))
@@ -54,15 +63,23 @@ fn a_tick_makes_it_fresh_again_and_a_loss_says_why() {
 
 #[test]
 fn events_change_what_is_shown_and_keep_the_curves() {
-    let mut desk = Desk::with(&board());
-    let mut rung = board().rungs[0].clone();
+    let mut board = board();
+    let steps = vec![1; 60];
+    board.rungs[0].past.spark = Some(shared::admin::board::RungSpark {
+        step_ms: 15_000,
+        calls: steps.clone(),
+        ..shared::admin::board::RungSpark::default()
+    });
+    let mut desk = Desk::with(&board);
+    let mut rung = board.rungs[0].clone();
     rung.past.spark = None;
     sample::open(&mut rung, 4);
     desk.event("rung", &rung);
     desk.work();
     let shown = desk.console.model.rung("sol").unwrap();
     assert_eq!(shown.health.state, "open");
-    assert_eq!(shown.past.spark, board().rungs[0].past.spark, "the curve comes on its own");
+    let curve = shown.past.spark.as_ref().map(|spark| &spark.calls);
+    assert_eq!(curve, Some(&steps), "the curve comes on its own");
     // What this program does not know is no reason to stop.
     desk.event("weather", &"sunny");
     desk.event("rung", &"nonsense");
