@@ -14,7 +14,7 @@
 //!
 //! Beside them [`wall`], the only file that reads the clock; [`mock`], a provider that
 //! misbehaves on cue and knows nothing of the rest; and what the commands for operators
-//! need: [`remote`], the admin API called from outside, and [`screen`], its answers as
+//! need: [`shared::remote`], the admin API called from outside, and [`screen`], its answers as
 //! lines of text. The relay's own floors know none of these.
 
 pub mod admin;
