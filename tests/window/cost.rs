@@ -1,0 +1,116 @@
+//! What the window costs, in a table.
+
+use crate::cast::OTHER;
+use crate::display::Display;
+use crate::spell::{Spell, quantile};
+use crate::table::Table;
+use crate::window::Window;
+use crate::world::World;
+use crate::{Res, journal, say, transition};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Each figure is one of so long.
+const LENGTH: Duration = Duration::from_secs(30);
+/// Before it, so that starting, or hiding, is not part of it.
+const SETTLED: Duration = Duration::from_secs(4);
+/// Requests a second beside the long past.
+const RATE: u32 = 100;
+/// The ladders that the long past is about.
+const LADDERS: &[&str] = &["chat", "chat", "code"];
+/// Openings of a breaker.
+const OPENINGS: u64 = 10;
+
+/// Measures and prints.
+pub(crate) fn cost() -> Res<()> {
+    if cfg!(debug_assertions) {
+        say("This is a debug build: add --release for figures that mean something.");
+    }
+    say("CPU is that of the console's process, in per cent of one core; without a GPU its own");
+    say("threads draw the pixels, too. A frame is its update and tessellation, without them.");
+    let table = Table::begin();
+    let display = Display::start()?;
+    let files = tempfile::tempdir()?;
+    quiet(&display, &files, &table)?;
+    busy(&display, &files, &table)
+}
+
+/// On a relay without traffic: nothing moves, one clock runs, nobody looks, a breaker opens.
+fn quiet(display: &Display, files: &TempDir, table: &Table) -> Res<()> {
+    let world = World::start(tempfile::tempdir()?)?;
+    let frames = files.path().join("quiet");
+    let window = Window::open(display, &world, Some(&frames))?;
+    let watch = |name: &str, most: (Option<f64>, f64)| -> Res<()> {
+        std::thread::sleep(SETTLED);
+        let spell = Spell::of(&window, &frames, LENGTH)?;
+        table.row(name, spell.rate(), "frames/s", most.0);
+        table.row(name, spell.cpu(), "CPU %", Some(most.1));
+        Ok(())
+    };
+    watch("idle", (Some(2.0), 2.0))?;
+    let body = json!({
+        "id": "counted-down", "reason": "measured", "mode": "forced_open", "ttl": "15m",
+    });
+    world.call::<Value>(OTHER, ("PUT", "rungs/gemini/override"), Some(&body))?;
+    watch("one countdown", (None, 6.0))?;
+    display.unmap(window.id())?;
+    watch("one countdown, hidden", (None, 1.0))?;
+    display.map(window.id())?;
+    watch("one countdown, shown again", (None, 6.0))?;
+    display.minimise(window.id())?;
+    watch("one countdown, minimised", (None, 1.0))?;
+    drop(window);
+    let _window = Window::open(display, &world, None)?;
+    std::thread::sleep(SETTLED);
+    let times = transition::times(&world, display, OPENINGS)?;
+    let name = format!("{OPENINGS} transitions to pixels");
+    table.row(&format!("{name}, p50"), quantile(&times, 50), "ms", None);
+    table.row(&format!("{name}, longest"), quantile(&times, 100), "ms", Some(250.0));
+    Ok(())
+}
+
+/// On a relay with a long past and much traffic.
+fn busy(display: &Display, files: &TempDir, table: &Table) -> Res<()> {
+    let folder = tempfile::tempdir()?;
+    journal::fill(&folder.path().join("belay.db"))?;
+    let world = World::start(folder)?;
+    let load = world.load(RATE, LADDERS);
+    std::thread::sleep(SETTLED);
+    for (name, keys) in [("Board", &["1"] as &[&str]), ("History", &["2"])] {
+        let frames = files.path().join(name);
+        let mut window = Window::open(display, &world, Some(&frames))?;
+        std::thread::sleep(SETTLED);
+        let before = load.so_far();
+        window.press(keys)?;
+        let spell = Spell::of(&window, &frames, LENGTH)?;
+        let (answered, failed) = load.so_far();
+        let name = format!("{name}, {RATE} requests/s");
+        table.row(&name, spell.frame(50), "frame p50 ms", Some(16.0));
+        table.row(&name, spell.frame(95), "frame p95 ms", Some(16.0));
+        table.row(&name, spell.frame(100), "longest frame ms", Some(16.0));
+        table.row(&name, spell.rate(), "frames/s", None);
+        table.row(&name, spell.cpu(), "CPU %", None);
+        table.row(&name, peak_mb(window.pid())?, "memory at its peak, MB", Some(300.0));
+        let seconds = LENGTH.as_secs_f64();
+        table.row(&name, (answered - before.0) as f64 / seconds, "answered requests/s", None);
+        if failed > before.1 {
+            say(&format!("{} requests were not answered", failed - before.1));
+        }
+    }
+    Ok(())
+}
+
+/// The most memory that a process ever had resident, in MB.
+fn peak_mb(pid: u32) -> Res<f64> {
+    let path = PathBuf::from(format!("/proc/{pid}/status"));
+    Ok(peak_kib(&path)? * 1024.0 / 1e6)
+}
+
+fn peak_kib(path: &Path) -> Res<f64> {
+    let status = std::fs::read_to_string(path)?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    Ok(number.ok_or("no VmHWM")?.parse()?)
+}
