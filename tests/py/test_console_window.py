@@ -1,107 +1,20 @@
 """The console's real window under Xvfb, worked by the keyboard alone, on a real relay."""
 
-import contextlib
-import json
 import os
-import shutil
 import subprocess
-import urllib.request
 
 import pytest
 
 import scripts
-from harness import ROOT, Process, belay_binary, eventually
-
-LIMIT = 30.0
-
-
-def console_binary():
-    return belay_binary().with_name("belay-console")
-
-
-@pytest.fixture
-def display(tmp_path):
-    """A screen that nobody sees; its name for DISPLAY."""
-    for tool in ("Xvfb", "xdotool"):
-        assert shutil.which(tool), f"{tool} is missing: tests/run installs it"
-    read, write = os.pipe()
-    server = subprocess.Popen(
-        # Without -noreset it starts anew whenever its last client leaves, and refuses whoever comes
-        # in that moment.
-        ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-noreset"]
-        + ["-nolisten", "tcp"],
-        pass_fds=[write],
-        stdout=subprocess.DEVNULL,
-        stderr=open(tmp_path / "xvfb.log", "wb"),
-    )
-    os.close(write)
-    with os.fdopen(read) as numbers:
-        number = numbers.readline().strip()
-    assert number, "Xvfb did not come up"
-    env = {**os.environ, "DISPLAY": f":{number}"}
-    asked = ["xdotool", "getdisplaygeometry"]
-    up = lambda: subprocess.run(asked, env=env, capture_output=True).returncode == 0
-    assert eventually(up, LIMIT, 0.1), (tmp_path / "xvfb.log").read_text()
-    yield f":{number}"
-    server.terminate()
-    server.wait(10)
-
-
-@contextlib.contextmanager
-def window(display, relays, folder):
-    """The console's window on these relays; gives a function that presses keys in it."""
-    env = {**os.environ, "DISPLAY": display, "LIBGL_ALWAYS_SOFTWARE": "1"}
-    env.pop("WAYLAND_DISPLAY", None)
-    connect = [word for relay in relays for word in ("--connect", relay.admin)]
-    console = Process([str(console_binary()), *connect], folder / "console.log", env=env)
-
-    def tool(*words):
-        found = subprocess.run(["xdotool", *words], env=env, capture_output=True, text=True)
-        return found.stdout.strip()
-
-    try:
-        found = eventually(lambda: tool("search", "--name", "Belay"), LIMIT, 0.1)
-        assert found, (folder / "console.log").read_text()
-        name = found.splitlines()[-1]
-
-        def press(*keys):
-            assert console.child.poll() is None, "the console has ended"
-            tool("windowfocus", name)
-            for key in keys:
-                tool("key", key)
-
-        yield press
-    finally:
-        console.close()
-
-
-def board(relay):
-    with urllib.request.urlopen(f"{relay.admin}/admin/v1/board", timeout=10) as answer:
-        return json.load(answer)
-
-
-def watched_by(relay):
-    """Whether the console has the relay's feed open."""
-    return [who for who in board(relay)["relay"]["operators"] if who["via"].startswith("belay")]
-
-
-def override_of(relay, name):
-    rung = next(rung for rung in board(relay)["rungs"] if rung["name"] == name)
-    return rung["override"] and rung["override"]["mode"]
-
-
-def ready(relay):
-    """Waits until the board is on its way to the screen."""
-    assert eventually(lambda: watched_by(relay), LIMIT), "the console never opened the feed"
-
-
-def try_until(holds, press, *keys):
-    """Presses, and again from the start where the window was not ready yet."""
-    for _ in range(5):
-        press("Escape", "1", *keys)
-        if eventually(holds, 4.0, 0.1):
-            return True
-    return False
+from console_window import (  # noqa: F401
+    console_binary,
+    display,
+    override_of,
+    ready,
+    try_until,
+    window,
+)
+from harness import ROOT, eventually
 
 
 @pytest.fixture
