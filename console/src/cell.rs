@@ -3,6 +3,7 @@
 //! The three fills differ in kind, not only in hue: nothing for well, a tint for a warning,
 //! a block for what is broken, an outline for an operator's hand, dashes for no news.
 
+use crate::model::Spread;
 use crate::words;
 use shared::UnixMillis;
 use shared::admin::board::Step;
@@ -40,10 +41,20 @@ pub struct Cell {
     pub spoken: String,
 }
 
-/// The cell of a rung on a ladder at `now` of the relay's.
+/// The cell of a rung on a ladder at `now` of the relay's. `spread`: on how many of several
+/// relays it is so.
 #[must_use]
-pub fn cell(rung: &RungState, step: Option<&Step>, now: UnixMillis, stale: Option<i64>) -> Cell {
-    let (fill, shape, word, second, third) = state(rung, step, now, stale);
+pub fn cell(
+    rung: &RungState,
+    step: Option<&Step>,
+    now: UnixMillis,
+    stale: Option<i64>,
+    spread: Spread,
+) -> Cell {
+    let (fill, shape, mut word, second, third) = state(rung, step, now, stale);
+    if stale.is_none() && fill != Fill::None && spread.of > 1 {
+        word = format!("{word} {}/{}", spread.worst, spread.of);
+    }
     let health = health_shape(rung, now);
     // Under an operator's hand the rung's own health shows behind the sign.
     let behind = if rung.forced.is_some() && stale.is_none() { health } else { "" };
@@ -170,6 +181,18 @@ pub fn bars(counts: &[u32], columns: usize) -> String {
     sums.into_iter().map(bar).collect()
 }
 
+/// The rungs to look at first: those that are out or away, then by share of slow and bad.
+#[must_use]
+pub fn worst(rungs: &[RungState]) -> Vec<&RungState> {
+    let poor = |rung: &RungState| {
+        let away = u64::from(rung.health.sick_since_at.is_some()) * 1_000_000;
+        away + (rung.now.slow + rung.now.bad) * 1_000 / rung.now.calls.max(1)
+    };
+    let mut all: Vec<&RungState> = rungs.iter().collect();
+    all.sort_by_key(|rung| std::cmp::Reverse(poor(rung)));
+    all
+}
+
 /// What a ladder's own cell says: its name, its users, its pace and price; and whether its
 /// users are hurt.
 #[must_use]
@@ -273,16 +296,24 @@ mod tests {
             (rung(|rung| sample::force(rung, "demoted")), Fill::Outline, "■ sol", "LAST"),
         ];
         for (rung, fill, head, second) in rows {
-            let found = cell(&rung, None, NIGHT, None);
+            let found = cell(&rung, None, NIGHT, None, Spread::default());
             assert_eq!((found.fill, found.head.as_str()), (fill, head));
             assert!(found.second.starts_with(second), "{head}: {}", found.second);
             assert!(found.spoken.starts_with("sol"), "{}", found.spoken);
         }
-        let old = cell(&rung(open), None, NIGHT, Some(42_000));
+        let old = cell(&rung(open), None, NIGHT, Some(42_000), Spread::default());
         assert_eq!(
             (old.fill, old.head.as_str(), old.second.as_str()),
             (Fill::Dashed, "◌ sol", "? 42 s")
         );
+    }
+
+    #[test]
+    fn of_several_relays_it_says_how_many_have_the_worst_state() {
+        let rung = rung(|rung| sample::open(rung, 4));
+        let said = |worst, of| cell(&rung, None, NIGHT, None, Spread { worst, of }).second;
+        assert_eq!(said(2, 3), "OPEN 2/3 probe 0:04");
+        assert_eq!(said(1, 1), "OPEN probe 0:04");
     }
 
     #[test]
@@ -291,5 +322,15 @@ mod tests {
         assert_eq!(bars(&[1, 1, 2, 2], 2), "▄█");
         assert_eq!(bars(&[0, 0], 2), "", "nothing to show");
         assert_eq!(bars(&[], 5), "");
+    }
+
+    #[test]
+    fn the_sick_come_first_then_those_that_are_late() {
+        let mut rungs = ["a", "b", "c"].map(sample::rung).to_vec();
+        rungs[1].now.calls = 10;
+        rungs[1].now.slow = 5;
+        rungs[2].health.sick_since_at = Some(sample::before(60));
+        let names: Vec<&str> = worst(&rungs).iter().map(|rung| rung.name.as_str()).collect();
+        assert_eq!(names, ["c", "b", "a"]);
     }
 }

@@ -1,11 +1,18 @@
 //! A change that is being thought of: what it would do, and how sending it went.
 //!
-//! It is bound to names and to the versions that were seen when it was opened: if what it
-//! is about changes meanwhile, the relay refuses it and it must be confirmed anew.
+//! It is bound to names and to the versions that were seen when it was opened. If what it is
+//! about changes meanwhile it says so, keeps what was meant, and must be confirmed anew.
+
+mod about;
+mod order;
+
+pub use about::{About, Deed};
+pub use order::Move;
 
 use crate::model::{Loaded, Model};
-use shared::admin::actions::Preview;
-use shared::admin::changes::{Change, ChangeRequest, Mode, NewOrder, Target};
+use shared::admin::RungState;
+use shared::admin::actions::{Action, Preview, Warning, WarningKind};
+use shared::admin::changes::{Change, Mode, NewOrder, Target};
 use shared::admin::ttl::Ttl;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -26,31 +33,6 @@ pub enum Sent {
     NotConfirmed(String),
 }
 
-/// What a change is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum About {
-    /// An override of a rung and, if it is so chosen, of all that shares something with it.
-    Rung {
-        /// The rung.
-        rung: String,
-        /// What it becomes.
-        mode: Mode,
-        /// Which of [`Dialog::covers`] is chosen.
-        cover: usize,
-        /// Running streams are cut, too.
-        cut: bool,
-    },
-    /// An order of a ladder.
-    Order {
-        /// The ladder.
-        ladder: String,
-        /// Its rungs as they would be.
-        rungs: Vec<String>,
-        /// The one that is moved.
-        at: usize,
-    },
-}
-
 /// The dialog.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dialog {
@@ -60,16 +42,20 @@ pub struct Dialog {
     pub about: About,
     /// Which of [`Dialog::lasts`] is chosen.
     pub last: usize,
-    /// Why, filled in from the cause.
+    /// Why, filled in from the cause. Of a note, its text.
     pub reason: String,
-    /// Versions as they were seen.
-    pub expect: BTreeMap<String, u64>,
+    /// By relay: versions as they were seen.
+    pub expect: BTreeMap<usize, BTreeMap<String, u64>>,
     /// Ladders that may be left without a rung.
     pub accept: BTreeSet<String>,
-    /// What it would do.
-    pub preview: Loaded<Preview>,
+    /// The env, typed out where a relay is protected.
+    pub typed: String,
+    /// By relay: what it would do.
+    pub previews: BTreeMap<usize, Loaded<Preview>>,
     /// Counts what was asked for, so that a late preview is not shown for another change.
     pub asked: u64,
+    /// What changed under it and was not confirmed since.
+    pub changed: Option<String>,
     /// By relay: how the sending went; empty: nothing was sent.
     pub sent: BTreeMap<usize, Sent>,
 }
@@ -87,24 +73,36 @@ const ORDER: [(&str, Option<u64>); 4] =
     [("4 h", Some(14_400)), ("1 h", Some(3_600)), ("8 h", Some(28_800)), ("no end", None)];
 
 impl Dialog {
-    /// To make `rung` so; `None`: it is not on the board.
-    #[must_use]
-    pub fn rung(model: &Model, id: String, rung: &str, mode: Mode) -> Option<Self> {
-        let state = model.rung(rung)?;
-        let version = state.forced.as_ref().map(|forced| forced.version);
-        let expect = version.map(|version| (format!("rung/{rung}"), version));
-        let about = About::Rung { rung: rung.to_owned(), mode, cover: 0, cut: false };
-        Some(Self {
+    fn new(model: &Model, id: String, about: About, reason: String) -> Self {
+        let mut dialog = Self {
             id,
             about,
             last: 0,
-            reason: crate::words::reason(state),
-            expect: expect.into_iter().collect(),
+            reason,
+            expect: BTreeMap::new(),
             accept: BTreeSet::new(),
-            preview: Loaded::Asked,
+            typed: String::new(),
+            previews: BTreeMap::new(),
             asked: 0,
+            changed: None,
             sent: BTreeMap::new(),
-        })
+        };
+        dialog.expect = dialog.versions(model);
+        dialog
+    }
+
+    /// To make `rungs` so; `None`: none of them is on the board.
+    #[must_use]
+    pub fn rungs(model: &Model, id: String, rungs: &[String], mode: Mode) -> Option<Self> {
+        let known: Vec<&RungState> = rungs.iter().filter_map(|rung| model.rung(rung)).collect();
+        let reason = known.iter().map(|rung| crate::words::reason(rung));
+        let reason = reason.into_iter().find(|reason| !reason.is_empty()).unwrap_or_default();
+        let rungs: Vec<String> = known.iter().map(|rung| rung.name.clone()).collect();
+        if rungs.is_empty() {
+            return None;
+        }
+        let about = About::Rungs { rungs, mode, cover: 0, cut: false };
+        Some(Self::new(model, id, about, reason))
     }
 
     /// To change the order of `ladder`; `None`: it is not on the board.
@@ -113,31 +111,105 @@ impl Dialog {
         let state = model.ladder(ladder)?;
         let rungs = state.order.clone();
         let at = at.min(rungs.len().saturating_sub(1));
-        Some(Self {
-            id,
-            about: About::Order { ladder: ladder.to_owned(), rungs, at },
-            last: 0,
-            reason: String::new(),
-            expect: [(format!("ladder/{ladder}"), state.version)].into(),
-            accept: BTreeSet::new(),
-            preview: Loaded::Asked,
-            asked: 0,
-            sent: BTreeMap::new(),
-        })
+        let seen = rungs.clone();
+        let about = About::Order { ladder: ladder.to_owned(), rungs, seen, at, moves: Vec::new() };
+        Some(Self::new(model, id, about, String::new()))
+    }
+
+    /// To give `ladder` the config's order again.
+    #[must_use]
+    pub fn config_order(model: &Model, id: String, ladder: &str) -> Self {
+        let about = About::ConfigOrder { ladder: ladder.to_owned() };
+        Self::new(model, id, about, String::new())
+    }
+
+    /// To do something else.
+    #[must_use]
+    pub fn deed(model: &Model, id: String, deed: Deed) -> Self {
+        let reason = deed.reason().to_owned();
+        Self::new(model, id, About::Deed(deed), reason)
+    }
+
+    /// To have what is in force end at another time; `None`: that is nothing with an end.
+    #[must_use]
+    pub fn extend(model: &Model, id: String, action: &Action) -> Option<Self> {
+        let mut dialog = action.changes.iter().find_map(|change| match change {
+            Change::Override { mode, .. } if *mode != Mode::Auto => {
+                let rungs: Vec<String> =
+                    action.after.iter().flat_map(|after| &after.rungs).map(|now| now.rung.clone()).collect();
+                Self::rungs(model, id.clone(), &rungs, *mode)
+            }
+            Change::Order { ladder, order: NewOrder::Rungs(_) } => {
+                Self::order(model, id.clone(), ladder, 0)
+            }
+            _ => None,
+        })?;
+        dialog.reason.clone_from(&action.reason);
+        Some(dialog)
+    }
+
+    /// By relay: the versions of what it is about, as the boards have them.
+    fn versions(&self, model: &Model) -> BTreeMap<usize, BTreeMap<String, u64>> {
+        let of = |index: usize| {
+            let board = model.relays.get(index)?.board.as_ref()?;
+            let found: BTreeMap<String, u64> = match &self.about {
+                About::Rungs { rungs, .. } => {
+                    let forced = |rung: &&RungState| rungs.contains(&rung.name);
+                    let all = board.rungs.iter().filter(forced);
+                    all.filter_map(|rung| {
+                        Some((format!("rung/{}", rung.name), rung.forced.as_ref()?.version))
+                    })
+                    .collect()
+                }
+                About::Order { ladder, .. } | About::ConfigOrder { ladder } => {
+                    let state = board.ladders.iter().find(|state| state.name == *ladder)?;
+                    [(format!("ladder/{ladder}"), state.version)].into()
+                }
+                About::Deed(_) => BTreeMap::new(),
+            };
+            Some((index, found))
+        };
+        model.viewed().into_iter().filter_map(of).collect()
+    }
+
+    /// Looks whether what it is about has changed: then it says so, keeps what was meant, and
+    /// wants to be confirmed anew. Tells whether it has.
+    pub fn keep_up(&mut self, model: &Model) -> bool {
+        if self.is_sent() {
+            return false;
+        }
+        let versions = self.versions(model);
+        // A relay that is lost has not changed its mind.
+        let old = |(index, seen): (&usize, &BTreeMap<String, u64>)| {
+            self.expect.get(index).is_some_and(|known| known != seen)
+        };
+        let changed = versions.iter().any(old);
+        for (index, seen) in versions {
+            self.expect.insert(index, seen);
+        }
+        if !changed {
+            return false;
+        }
+        self.changed = Some(self.about.rebase(model));
+        true
     }
 
     /// What the change can cover: the rung, then its provider, then its domains; each with
-    /// the words for it.
+    /// the words for it. Several marked rungs are what they are.
     #[must_use]
     pub fn covers(&self, model: &Model) -> Vec<(Target, String)> {
-        let About::Rung { rung, .. } = &self.about else { return Vec::new() };
-        let (Some(board), Some(state)) = (model.board(), model.rung(rung)) else {
-            return vec![(Target::Rung(rung.clone()), "this rung".to_owned())];
-        };
-        let count = |is_in: &dyn Fn(&shared::admin::RungState) -> bool| {
-            board.rungs.iter().filter(|rung| is_in(rung)).count()
+        let About::Rungs { rungs, .. } = &self.about else { return Vec::new() };
+        let [rung] = rungs.as_slice() else {
+            let words = |name: &String| (Target::Rung(name.clone()), name.clone());
+            return rungs.iter().map(words).collect();
         };
         let mut all = vec![(Target::Rung(rung.clone()), "this rung".to_owned())];
+        let (Some(board), Some(state)) = (model.board(), model.rung(rung)) else {
+            return all;
+        };
+        let count = |is_in: &dyn Fn(&RungState) -> bool| {
+            board.rungs.iter().filter(|rung| is_in(rung)).count()
+        };
         // Alone in it, the rung is all that it would cover.
         let of_provider = count(&|other| other.provider == state.provider);
         if of_provider > 1 {
@@ -153,58 +225,32 @@ impl Dialog {
         all
     }
 
-    /// How long it can last: the words, the chosen one marked.
-    pub fn lasts(&self) -> impl Iterator<Item = (&'static str, bool)> {
-        let rows: &[(&'static str, Option<u64>)] = match &self.about {
-            About::Rung { .. } => &OVERRIDE,
+    fn rows(&self) -> &'static [(&'static str, Option<u64>)] {
+        match &self.about {
+            About::Rungs { mode: Mode::Auto, .. } | About::ConfigOrder { .. } | About::Deed(_) => &[],
+            About::Rungs { .. } => &OVERRIDE,
             About::Order { .. } => &ORDER,
-        };
-        let last = self.last;
-        rows.iter().enumerate().map(move |(place, (words, _))| (*words, place == last))
+        }
     }
 
-    /// How long it lasts; `None` where it takes something back, which has no end.
+    /// How long it can last: the words, the chosen one marked. Nothing where it takes something
+    /// back, which has no end.
+    pub fn lasts(&self) -> impl Iterator<Item = (&'static str, bool)> {
+        let last = self.last;
+        self.rows().iter().enumerate().map(move |(place, (words, _))| (*words, place == last))
+    }
+
+    /// How long it lasts; `None` where it has no end by nature.
     #[must_use]
     pub fn ttl(&self) -> Option<Ttl> {
-        let rows: &[(&str, Option<u64>)] = match &self.about {
-            About::Rung { mode: Mode::Auto, .. } => return None,
-            About::Rung { .. } => &OVERRIDE,
-            About::Order { .. } => &ORDER,
-        };
-        let seconds = rows.get(self.last).and_then(|(_, seconds)| *seconds);
+        let (_, seconds) = self.rows().get(self.last)?;
         Some(seconds.map_or(Ttl::Endless, |seconds| Ttl::For(Duration::from_secs(seconds))))
     }
 
     /// Chooses how long it lasts.
     pub fn choose_last(&mut self, place: usize) {
-        if place < self.lasts().count() {
+        if place < self.rows().len() {
             self.last = place;
-        }
-    }
-
-    /// The change as the relay is asked for it.
-    #[must_use]
-    pub fn request(&self, model: &Model) -> ChangeRequest {
-        let change = match &self.about {
-            About::Rung { rung, mode, cover, cut } => {
-                let target = self.covers(model).into_iter().nth(*cover).map(|(target, _)| target);
-                Change::Override {
-                    target: target.unwrap_or_else(|| Target::Rung(rung.clone())),
-                    mode: *mode,
-                    cut_streams: *cut && *mode == Mode::ForcedOpen,
-                }
-            }
-            About::Order { ladder, rungs, .. } => {
-                Change::Order { ladder: ladder.clone(), order: NewOrder::Rungs(rungs.clone()) }
-            }
-        };
-        ChangeRequest {
-            id: self.id.clone(),
-            reason: self.reason.trim().to_owned(),
-            ttl: self.ttl(),
-            changes: vec![change],
-            expect: self.expect.clone(),
-            accept: self.accept.iter().cloned().collect(),
         }
     }
 
@@ -214,23 +260,42 @@ impl Dialog {
         !self.sent.is_empty()
     }
 
+    /// The relays that it goes to.
+    #[must_use]
+    pub fn targets(&self, model: &Model, now: i64) -> Vec<usize> {
+        let reached = model.reached(now);
+        match &self.about {
+            // What one relay has journaled is not the others'.
+            About::Deed(Deed::Undo { relays, .. } | Deed::EndNote { relays, .. }) => {
+                relays.iter().copied().filter(|relay| model.is_fresh(*relay, now)).collect()
+            }
+            // One call tells enough, and costs once.
+            About::Deed(Deed::Check { .. }) => reached.into_iter().take(1).collect(),
+            _ => reached,
+        }
+    }
+
     /// Why it cannot be done now; `None`: it can.
     #[must_use]
     pub fn obstacle(&self, model: &Model, now: i64) -> Option<String> {
         if self.is_sent() {
             return Some("it was sent".to_owned());
         }
-        if model.is_stale(now) {
-            let name = model.relay().map_or("the relay", crate::model::Known::name);
+        if self.targets(model, now).is_empty() {
+            let name = model.lead().map_or("the relay", crate::model::Known::name);
             return Some(format!("no news from {name}: what you see is old"));
         }
-        let is_viewer =
-            model.board().is_some_and(|board| board.relay.you.role == shared::admin::Role::Viewer);
-        if is_viewer {
+        let may_change = |index: &usize| {
+            let board = model.relays.get(*index).and_then(|known| known.board.as_ref());
+            board.is_none_or(|board| board.relay.you.role != shared::admin::Role::Viewer)
+        };
+        if !self.targets(model, now).iter().all(may_change) {
             return Some("your token may only look".to_owned());
         }
         if self.reason.trim().is_empty() {
-            return Some("say why, for whoever reads it at night".to_owned());
+            let is_note = matches!(self.about, About::Deed(Deed::Note { .. }));
+            let why = if is_note { "write the note" } else { "say why, for whoever reads it at night" };
+            return Some(why.to_owned());
         }
         let lost = self.unaccepted();
         if !lost.is_empty() {
@@ -239,7 +304,41 @@ impl Dialog {
                 "no rung would be left of {lost}: accept that, or demote instead"
             ));
         }
+        let env = self.must_type(model);
+        if let Some(env) = env.filter(|env| *env != self.typed.trim()) {
+            return Some(format!("type {env} to take a ladder's last rung there"));
+        }
         None
+    }
+
+    /// What must be typed out: the env of a protected relay, where a ladder would lose its
+    /// last rung.
+    #[must_use]
+    pub fn must_type(&self, model: &Model) -> Option<String> {
+        let board = model.board()?;
+        let protected = model
+            .viewed()
+            .into_iter()
+            .filter_map(|index| model.relays.get(index)?.board.as_ref())
+            .any(|board| board.relay.protected);
+        (protected && !self.lost().is_empty()).then(|| board.relay.env.clone()).flatten()
+    }
+
+    /// What the relays warn of, each thing once, the worst first.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<&Warning> {
+        let mut all: Vec<&Warning> = Vec::new();
+        for warning in self.previews.values().filter_map(Loaded::come).flat_map(|p| &p.warnings) {
+            let same = |known: &&Warning| {
+                (known.kind, &known.ladder, &known.rung)
+                    == (warning.kind, &warning.ladder, &warning.rung)
+            };
+            if !all.iter().any(same) {
+                all.push(warning);
+            }
+        }
+        all.sort_by_key(|warning| warning.kind as u8);
+        all
     }
 
     /// Ladders that it would leave without a rung, and that nobody has let go.
@@ -251,20 +350,7 @@ impl Dialog {
     /// Ladders that it would leave without a rung.
     #[must_use]
     pub fn lost(&self) -> Vec<&str> {
-        use shared::admin::actions::WarningKind;
-        let Loaded::Come(preview) = &self.preview else { return Vec::new() };
-        let lost = preview.warnings.iter().filter(|warning| warning.kind == WarningKind::LastRung);
+        let lost = self.warnings().into_iter().filter(|one| one.kind == WarningKind::LastRung);
         lost.filter_map(|warning| warning.ladder.as_deref()).collect()
-    }
-
-    /// Moves the chosen rung of an order one place up or down.
-    pub fn shift(&mut self, down: bool) {
-        if let About::Order { rungs, at, .. } = &mut self.about {
-            let to = if down { *at + 1 } else { at.saturating_sub(1) };
-            if to < rungs.len() && to != *at {
-                rungs.swap(*at, to);
-                *at = to;
-            }
-        }
     }
 }

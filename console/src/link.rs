@@ -4,7 +4,7 @@
 use crate::update::{News, Task};
 use eventsource_stream::Eventsource as _;
 use futures_util::StreamExt as _;
-use http::Method;
+use http::{Method, StatusCode};
 use serde::de::DeserializeOwned;
 use shared::admin::actions::Action;
 use shared::remote::{CHECK_PATIENCE, CallError, PATIENCE, Remote};
@@ -25,8 +25,12 @@ const LOOKS: u32 = 3;
 #[derive(Debug)]
 pub struct Link(UnboundedSender<Task>);
 
-/// Wakes the window up.
-pub type Wake = Box<dyn Fn() + Send + Sync>;
+/// Wakes the window up, after so long.
+pub type Wake = Box<dyn Fn(Duration) + Send + Sync>;
+
+/// What happened is seen at once; what moves all the time is drawn this often at the most.
+const AT_ONCE: Duration = Duration::from_millis(20);
+const CALMLY: Duration = Duration::from_millis(200);
 
 impl Link {
     /// Starts watching `relays`.
@@ -51,35 +55,86 @@ impl Link {
 #[derive(Clone)]
 struct Far {
     tell: Sender<News>,
-    wake: std::sync::Arc<dyn Fn() + Send + Sync>,
+    wake: std::sync::Arc<dyn Fn(Duration) + Send + Sync>,
 }
 
 impl Far {
     fn say(&self, news: News) {
+        self.say_within(news, Some(AT_ONCE));
+    }
+
+    /// `None`: it changes nothing that is shown, and is read when the window wakes anyway.
+    fn say_within(&self, news: News, soon: Option<Duration>) {
         // A window that is gone reads no news.
         let _window_gone = self.tell.send(news);
-        (self.wake)();
+        if let Some(soon) = soon {
+            (self.wake)(soon);
+        }
     }
 }
 
-async fn run(relays: Vec<Remote>, mut tasks: UnboundedReceiver<Task>, far: Far) {
-    for (index, remote) in relays.iter().enumerate() {
-        tokio::spawn(follow(index, remote.clone(), far.clone()));
-    }
+async fn run(mut relays: Vec<Remote>, mut tasks: UnboundedReceiver<Task>, far: Far) {
+    let start = |(index, remote): (usize, &Remote)| {
+        tokio::spawn(follow(index, remote.clone(), far.clone()))
+    };
+    let mut feeds: Vec<_> = relays.iter().enumerate().map(start).collect();
     while let Some(task) = tasks.recv().await {
-        let Some(remote) = relays.get(task.relay()).cloned() else { continue };
-        let far = far.clone();
-        tokio::spawn(async move { far.say(carry_out(&remote, task).await) });
+        let index = task.relay();
+        let Some(remote) = relays.get_mut(index) else { continue };
+        if let Task::Token { token, .. } = task {
+            match remote.with_token(&token) {
+                Ok(better) => *remote = better,
+                Err(why) => far.say(News::Said(why)),
+            }
+            if let Some(feed) = feeds.get_mut(index) {
+                feed.abort();
+                *feed = tokio::spawn(follow(index, remote.clone(), far.clone()));
+            }
+            continue;
+        }
+        let (far, remote) = (far.clone(), remote.clone());
+        tokio::spawn(async move {
+            if let Some(news) = carry_out(&remote, task).await {
+                far.say(news);
+            }
+        });
     }
+}
+
+/// How soon an event has to be seen. `last` is the tick before it, without its moment.
+fn soon(kind: &str, data: &str, last: &mut String) -> Option<Duration> {
+    match kind {
+        "tick" => {
+            let seen = shown(data);
+            let changed = *last != seen;
+            *last = seen;
+            changed.then_some(CALMLY)
+        }
+        "ladder" | "curve" => Some(CALMLY),
+        _ => Some(AT_ONCE),
+    }
+}
+
+/// What of a tick is on the screen: not its moment, its memory and how far the journal is.
+fn shown(data: &str) -> String {
+    let Ok(tick) = serde_json::from_str::<shared::admin::Tick>(data) else {
+        return data.to_owned();
+    };
+    let (ok, drain) = (tick.journal.ok, tick.drain);
+    format!("{} {} {ok} {:?} {drain:?}", tick.streams, tick.waiting, tick.journal.error)
 }
 
 /// Keeps a relay's feed open, going on where it broke off.
 async fn follow(relay: usize, remote: Remote, far: Far) {
-    let mut last = String::new();
+    let (mut last, mut tick) = (String::new(), String::new());
     let mut wait = FIRST;
     loop {
+        let mut token = false;
         let why = match remote.feed(&last).await {
-            Err(error) => error.to_string(),
+            Err(error) => {
+                token = matches!(&error, CallError::Refused(StatusCode::UNAUTHORIZED, ..));
+                error.to_string()
+            }
             Ok(answer) => {
                 let mut events = answer.bytes_stream().eventsource();
                 loop {
@@ -91,13 +146,14 @@ async fn follow(relay: usize, remote: Remote, far: Far) {
                             wait = FIRST;
                             last = event.id;
                             let (kind, data) = (event.event, event.data);
-                            far.say(News::Event { relay, kind, data });
+                            let soon = soon(&kind, &data, &mut tick);
+                            far.say_within(News::Event { relay, kind, data }, soon);
                         }
                     }
                 }
             }
         };
-        far.say(News::Lost { relay, why });
+        far.say(News::Lost { relay, why, token });
         tokio::time::sleep(wait).await;
         wait = (wait * 2).min(LONGEST);
     }
@@ -111,8 +167,8 @@ async fn read<T: DeserializeOwned>(
     remote.get(path, query).await.map(|answer| answer.value).map_err(|error| error.to_string())
 }
 
-async fn carry_out(remote: &Remote, task: Task) -> News {
-    match task {
+async fn carry_out(remote: &Remote, task: Task) -> Option<News> {
+    Some(match task {
         Task::Preview { relay, asked, request } => {
             let found = remote.send(Method::POST, &["preview"], &request, PATIENCE).await;
             let found = found.map(|answer| answer.value).map_err(|error| error.to_string());
@@ -120,39 +176,55 @@ async fn carry_out(remote: &Remote, task: Task) -> News {
         }
         Task::Change { relay, request } => {
             let id = request.id.clone();
-            let path = ["changes"];
-            done(remote, (relay, id), &path, &request, PATIENCE).await
+            done(remote, (relay, id), (Method::POST, &["changes"]), &request, PATIENCE).await
         }
-        Task::Deed { relay, id, path, body } => {
+        Task::Deed { relay, id, path, ends, body } => {
             let path: Vec<&str> = path.iter().map(String::as_str).collect();
             let patience = if path.last() == Some(&"check") { CHECK_PATIENCE } else { PATIENCE };
-            done(remote, (relay, id), &path, &body, patience).await
+            let method = if ends { Method::DELETE } else { Method::POST };
+            done(remote, (relay, id), (method, &path), &body, patience).await
         }
-        Task::Requests { relay, query } => {
-            News::Requests { relay, found: read(remote, &["requests"], &query).await }
+        Task::Requests { relay, asked, what, query } => {
+            let found = read(remote, &["requests"], &query).await;
+            News::Requests { relay, asked, what, found }
         }
         Task::Request { relay, id } => {
             let name = id.to_string();
             News::Request { relay, id, found: read(remote, &["requests", &name], &[]).await }
         }
-        Task::Transitions { relay } => {
-            News::Transitions { relay, found: read(remote, &["transitions"], &[]).await }
+        Task::Transitions { relay, query } => {
+            News::Transitions { relay, found: read(remote, &["transitions"], &query).await }
+        }
+        Task::Series { relay, of, query } => {
+            News::Series { relay, of, found: read(remote, &["series"], &query).await }
+        }
+        Task::Summary { relay, asked, query } => {
+            News::Summary { relay, asked, found: read(remote, &["summary"], &query).await }
         }
         Task::Actions { relay } => {
-            News::Actions { relay, found: read(remote, &["actions"], &[]).await }
+            let query = [("limit".to_owned(), "200".to_owned())];
+            News::Actions { relay, found: read(remote, &["actions"], &query).await }
         }
-    }
+        Task::InForce { relay } => {
+            let query = ["in_force", "limit"].iter().zip(["true", "200"]);
+            let query: Vec<_> =
+                query.map(|(key, value)| ((*key).to_owned(), value.to_owned())).collect();
+            News::InForce { relay, found: read(remote, &["actions"], &query).await }
+        }
+        // It was taken before it came here.
+        Task::Token { .. } => return None,
+    })
 }
 
 /// Sends it once, and looks it up by its id where no answer came.
 async fn done(
     remote: &Remote,
     (relay, id): (usize, String),
-    path: &[&str],
+    (method, path): (Method, &[&str]),
     body: &impl serde::Serialize,
     patience: Duration,
 ) -> News {
-    let sent = remote.send::<serde_json::Value>(Method::POST, path, body, patience).await;
+    let sent = remote.send::<serde_json::Value>(method, path, body, patience).await;
     let result = match sent {
         Ok(answer) => Ok(answer.value),
         Err(CallError::NotConfirmed(why)) => match look_up(remote, &id).await {

@@ -5,18 +5,25 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use console::args::{self, Args};
+use console::frames::Frames;
 use console::link::Link;
-use console::{Console, TITLE};
+use console::settings::{self, Settings};
+use console::window::{TITLE, Window};
 use eframe::egui::ViewportBuilder;
 use shared::remote::Remote;
 
 fn main() -> ExitCode {
     let named = std::env::var("BELAY_RELAY").unwrap_or_default();
-    match args::read(std::env::args_os().skip(1), &named) {
-        Args::Window { relays, token_file } => match open(&relays, token_file.as_deref()) {
-            Ok(remotes) => window(&relays, remotes),
-            Err(why) => fail(2, &why),
-        },
+    let settings = settings::load();
+    match args::read(std::env::args_os().skip(1), &named, &settings.relays) {
+        Args::Window { relays, token_file, frames } => {
+            let frames = frames.map(|path| Frames::append(Path::new(&path))).transpose();
+            let remotes = open(&relays, token_file.as_deref());
+            match remotes.and_then(|remotes| Ok((remotes, frames?))) {
+                Ok((remotes, frames)) => window(Settings { relays, ..settings }, remotes, frames),
+                Err(why) => fail(2, &why),
+            }
+        }
         Args::Help => {
             // Whoever closed the pipe does not want to read it.
             let _ = std::io::stdout().write_all(args::HELP.as_bytes());
@@ -39,22 +46,22 @@ fn open(urls: &[String], token_file: Option<&str>) -> Result<Vec<Remote>, String
     Ok(remotes)
 }
 
-fn window(relays: &[String], remotes: Vec<Remote>) -> ExitCode {
+fn window(settings: Settings, remotes: Vec<Remote>, frames: Option<Frames>) -> ExitCode {
     let viewport = ViewportBuilder::default()
         .with_title(TITLE)
         .with_app_id("belay-console")
         .with_inner_size([1280.0, 800.0])
         .with_min_inner_size([800.0, 560.0]);
     let options = eframe::NativeOptions { viewport, ..Default::default() };
-    let relays = relays.to_vec();
     let opened = eframe::run_native(
         TITLE,
         options,
         Box::new(move |cc| {
-            let (tell, news) = std::sync::mpsc::channel();
+            let (tell, news) = console::window::news();
             let ctx = cc.egui_ctx.clone();
-            let link = Link::start(remotes, tell, Box::new(move || ctx.request_repaint()))?;
-            Ok(Box::new(Console::new(&relays, news, Some(link))))
+            let wake = move |after| ctx.request_repaint_after(after);
+            let link = Link::start(remotes, tell.clone(), Box::new(wake))?;
+            Ok(Box::new(Window::new(settings, (tell, news), link, frames)))
         }),
     );
     match opened {

@@ -4,17 +4,43 @@
 //! Nothing here reads a clock or a socket. Moments are the console's own clock in
 //! milliseconds; what a relay says of time is put right by its [`Offset`].
 
+mod alerts;
 mod known;
+mod lines;
+mod merged;
 mod offset;
 
+pub use alerts::{Alert, Alerts};
 pub use known::{Happening, Known, Reach};
+pub use lines::lines;
+pub use merged::{Merged, Spread, merge, two};
 pub use offset::Offset;
 
+use crate::breakers::Breakers;
 use crate::dialog::Dialog;
 use crate::history::History;
+use crate::palette::Palette;
+use crate::settings::Settings;
 use shared::UnixMillis;
-use shared::admin::actions::ActionPage;
-use shared::admin::{Board, LadderState, RungState, TransitionPage};
+use shared::admin::actions::Action;
+use shared::admin::{Board, LadderState, RungState};
+use shared::diagnose::Trouble;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which relays are shown together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    /// All relays of this one's env.
+    Env(usize),
+    /// This one alone.
+    One(usize),
+}
+
+impl Default for View {
+    fn default() -> Self {
+        Self::Env(0)
+    }
+}
 
 /// A screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -88,28 +114,41 @@ pub struct Selected {
 pub struct Model {
     /// The relays, in the order in which they were named.
     pub relays: Vec<Known>,
-    /// The one whose board is shown.
-    pub shown: usize,
+    /// Those that are shown.
+    pub view: View,
+    /// Their boards as one; `None`: none is known.
+    pub merged: Option<Merged>,
+    /// What is wrong with them, the worst first.
+    pub lines: Vec<Trouble>,
+    /// What was raised, and what is muted.
+    pub alerts: Alerts,
     /// The screen.
     pub screen: Screen,
     /// How the Board is turned.
     pub turn: Turn,
+    /// Whether the ladders in most trouble are on top, in the order of the moment when that
+    /// was asked for; `None`: the config's order.
+    pub worst_first: Option<Vec<String>>,
     /// What is selected on it.
     pub selected: Selected,
+    /// Rungs that are marked, to be changed together.
+    pub marked: BTreeSet<String>,
     /// A change that is being thought of.
     pub dialog: Option<Dialog>,
+    /// The list of commands, while it is open.
+    pub palette: Option<Palette>,
+    /// A relay that wants a token, and what was typed for it so far.
+    pub token: Option<(usize, String)>,
     /// The list of requests.
     pub history: History,
-    /// Breakers' transitions, newest first.
-    pub transitions: Loaded<TransitionPage>,
-    /// What operators did, newest first.
-    pub actions: Loaded<ActionPage>,
+    /// Breakers' transitions and curves.
+    pub breakers: Breakers,
+    /// What operators did, newest first, by relay.
+    pub actions: BTreeMap<usize, Loaded<Vec<Action>>>,
     /// The action that is selected, by its id.
     pub action: Option<String>,
-    /// Times are shown in UTC.
-    pub utc: bool,
-    /// The light theme.
-    pub light: bool,
+    /// What is remembered.
+    pub settings: Settings,
     /// The list of keys is open.
     pub help: bool,
     /// All troubles are shown, not only three.
@@ -123,8 +162,21 @@ pub struct Model {
     /// Changes that were sent from here: each is known when its answer comes, be the dialog
     /// closed by then or not.
     pub mine: Vec<String>,
+    /// The summary is to be copied as soon as these relays have named their worst requests.
+    pub copying: Option<Copying>,
     /// Text for the clipboard.
     pub copy: Option<String>,
+}
+
+/// A summary that waits for request ids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copying {
+    /// Relays that have not answered.
+    pub waits_for: BTreeSet<usize>,
+    /// Until when they may, by our clock.
+    pub until: i64,
+    /// Ids that came.
+    pub ids: Vec<String>,
 }
 
 /// Something that is read from a relay.
@@ -141,24 +193,91 @@ pub enum Loaded<T> {
     Failed(String),
 }
 
+impl<T> Loaded<T> {
+    /// What came.
+    pub const fn come(&self) -> Option<&T> {
+        match self {
+            Self::Come(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+impl<T> From<Result<T, String>> for Loaded<T> {
+    fn from(found: Result<T, String>) -> Self {
+        match found {
+            Ok(value) => Self::Come(value),
+            Err(why) => Self::Failed(why),
+        }
+    }
+}
+
 impl Model {
-    /// One that watches these relays and knows nothing yet.
+    /// One that watches the relays of `settings` and knows nothing yet.
     #[must_use]
-    pub fn new(relays: &[String]) -> Self {
-        let relays = relays.iter().map(|url| Known::new(url)).collect();
-        Self { relays, ..Self::default() }
+    pub fn new(settings: Settings) -> Self {
+        let relays = settings.relays.iter().map(|url| Known::new(url)).collect();
+        Self { relays, settings, ..Self::default() }
     }
 
-    /// The relay that is shown.
+    /// The relays that are shown, in their order.
     #[must_use]
-    pub fn relay(&self) -> Option<&Known> {
-        self.relays.get(self.shown)
+    pub fn viewed(&self) -> Vec<usize> {
+        let env_of = |index: usize| self.relays.get(index)?.board.as_ref()?.relay.env.as_deref();
+        match self.view {
+            View::One(index) => vec![index],
+            View::Env(index) => {
+                // A relay that names no env belongs to nobody else's.
+                let env = env_of(index);
+                let is_in = |other: &usize| *other == index || env.is_some() && env_of(*other) == env;
+                (0..self.relays.len()).filter(is_in).collect()
+            }
+        }
     }
 
-    /// Its board.
+    /// All views, in the order in which they are gone through: each env as one, and where it
+    /// has several relays each of them alone.
+    #[must_use]
+    pub fn views(&self) -> Vec<View> {
+        let mut all = Vec::new();
+        let mut seen = BTreeSet::new();
+        for index in 0..self.relays.len() {
+            if !seen.insert(index) {
+                continue;
+            }
+            let fellows = Self { view: View::Env(index), ..Self::of(&self.relays) }.viewed();
+            all.push(View::Env(index));
+            if fellows.len() > 1 {
+                all.extend(fellows.iter().map(|fellow| View::One(*fellow)));
+            }
+            seen.extend(fellows);
+        }
+        all
+    }
+
+    fn of(relays: &[Known]) -> Self {
+        Self { relays: relays.to_vec(), ..Self::default() }
+    }
+
+    /// Puts the boards of the view together anew at `now`, and says what is wrong.
+    pub fn merge(&mut self, now: i64) {
+        let viewed = self.viewed();
+        self.merged = merge(&self.relays, &viewed, now);
+        self.lines = lines(self, now);
+    }
+
+    /// The boards of the view as one.
     #[must_use]
     pub fn board(&self) -> Option<&Board> {
-        self.relay()?.board.as_ref()
+        self.merged.as_ref().map(|merged| &merged.board)
+    }
+
+    /// The relay whose clock and name stand for the view: the first that can be reached, else
+    /// the first.
+    #[must_use]
+    pub fn lead(&self) -> Option<&Known> {
+        let lead = self.merged.as_ref().map(|merged| merged.lead);
+        self.relays.get(lead.or_else(|| self.viewed().first().copied())?)
     }
 
     /// The rung of this name.
@@ -173,31 +292,43 @@ impl Model {
         self.board()?.ladders.iter().find(|ladder| ladder.name == name)
     }
 
-    /// The relay's time, as far as it is known, at `now` of ours.
+    /// The relays' time, as far as it is known, at `now` of ours.
     #[must_use]
     pub fn relay_now(&self, now: i64) -> UnixMillis {
-        UnixMillis(now + self.relay().map_or(0, |relay| relay.offset.get()))
+        UnixMillis(now + self.lead().map_or(0, |relay| relay.offset.get()))
     }
 
-    /// The relays that a change goes to: the shown one, and all of its env that can be
-    /// reached. A relay that names no env belongs to nobody else's.
+    /// The relays that a change goes to: those of the view that can be reached.
     #[must_use]
     pub fn reached(&self, now: i64) -> Vec<usize> {
-        let env_of = |known: &Known| known.board.as_ref()?.relay.env.clone();
-        let env = self.relay().and_then(env_of);
-        let is_fellow = |known: &Known| env.is_some() && env_of(known) == env;
-        let all = self.relays.iter().enumerate();
-        all.filter(|(index, known)| {
-            *index == self.shown || is_fellow(known) && !known.is_stale(now)
-        })
-        .map(|(index, _)| index)
-        .collect()
+        let fresh = |index: &usize| self.relays.get(*index).is_some_and(|it| !it.is_stale(now));
+        self.viewed().into_iter().filter(fresh).collect()
     }
 
-    /// Whether the shown relay's news is too old to act on.
+    /// Whether this relay's news is young enough to act on.
+    #[must_use]
+    pub fn is_fresh(&self, relay: usize, now: i64) -> bool {
+        self.relays.get(relay).is_some_and(|known| !known.is_stale(now))
+    }
+
+    /// Those of the view that a change will not reach.
+    #[must_use]
+    pub fn unreached(&self, now: i64) -> Vec<usize> {
+        let reached = self.reached(now);
+        self.viewed().into_iter().filter(|index| !reached.contains(index)).collect()
+    }
+
+    /// Whether all that is known of the view is too old to act on.
     #[must_use]
     pub fn is_stale(&self, now: i64) -> bool {
-        self.relay().is_none_or(|relay| relay.is_stale(now))
+        self.reached(now).is_empty()
+    }
+
+    /// The names of these relays, with commas.
+    #[must_use]
+    pub fn names(&self, relays: &[usize]) -> String {
+        let names = relays.iter().filter_map(|index| self.relays.get(*index)).map(Known::name);
+        names.collect::<Vec<_>>().join(", ")
     }
 
     /// Says something in the status line.

@@ -4,21 +4,27 @@
 pub mod actions;
 pub(crate) mod board;
 pub mod breakers;
+pub(crate) mod curve;
 pub mod dialog;
+pub(crate) mod events;
 pub mod help;
 pub mod history;
 pub mod ladders;
+pub(crate) mod palette;
+pub(crate) mod reorder;
 pub mod setup;
 pub mod side;
 pub mod status;
+pub(crate) mod token;
 pub mod top;
 pub mod troubles;
 pub mod turned;
+pub(crate) mod waterfall;
 
 use crate::model::Model;
 use crate::theme::{Colours, mono};
 use crate::update::Msg;
-use eframe::egui::{Color32, RichText, Ui};
+use eframe::egui::{Color32, Id, Label, Response, RichText, Ui};
 use shared::UnixMillis;
 
 /// What drawing needs beside the model, and where messages go.
@@ -37,7 +43,7 @@ pub struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// The shown relay's time.
+    /// The shown relays' time.
     #[must_use]
     pub fn relay_now(&self) -> UnixMillis {
         self.model.relay_now(self.now)
@@ -46,15 +52,21 @@ impl Scene<'_> {
     /// A moment of a relay as a clock with seconds: local, or UTC.
     #[must_use]
     pub fn clock(&self, at: UnixMillis) -> String {
-        let shift = if self.model.utc { 0 } else { self.local * 1_000 };
+        let shift = if self.model.settings.utc { 0 } else { self.local * 1_000 };
         let seconds = (at.0 + shift).div_euclid(1_000).rem_euclid(86_400);
         format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
+    }
+
+    /// The same with milliseconds.
+    #[must_use]
+    pub fn clock_ms(&self, at: UnixMillis) -> String {
+        format!("{}.{:03}", self.clock(at), at.0.rem_euclid(1_000))
     }
 
     /// The offset that clocks are shown with.
     #[must_use]
     pub fn zone(&self) -> String {
-        if self.model.utc || self.local == 0 {
+        if self.model.settings.utc || self.local == 0 {
             return "UTC".to_owned();
         }
         let sign = if self.local < 0 { '-' } else { '+' };
@@ -71,7 +83,23 @@ pub(crate) fn line(ui: &mut Ui, text: impl Into<String>, colour: Color32) {
     ui.label(RichText::new(text).font(mono()).color(colour));
 }
 
+/// The same, cut where the room ends; the whole of it is told by the pointer.
+pub(crate) fn cut(ui: &mut Ui, text: impl Into<String>, colour: Color32) {
+    let text = RichText::new(text).font(mono()).color(colour);
+    ui.add(Label::new(text).truncate());
+}
+
 /// The same in bold.
 pub(crate) fn strong(ui: &mut Ui, text: impl Into<String>, colour: Color32) {
     ui.label(RichText::new(text).font(mono()).color(colour).strong());
+}
+
+/// Gives a text field the keys, once for each `key`: what it was opened for.
+pub(crate) fn focus_once(ui: &Ui, field: &Response, key: &str) {
+    let place = Id::unique("focused once").with(field.id);
+    let known = ui.data(|data| data.get_temp::<String>(place));
+    if known.as_deref() != Some(key) {
+        ui.data_mut(|data| data.insert_temp(place, key.to_owned()));
+        field.request_focus();
+    }
 }

@@ -2,44 +2,78 @@
 //! no host.
 
 use crate::model::Model;
-use shared::diagnose::diagnose;
+use shared::admin::LadderState;
 use shared::figures::{per_hour, percent, share, span, wait};
 use std::fmt::Write as _;
 
-/// The summary at `now` of ours.
+/// Events that are named.
+const EVENTS: usize = 20;
+/// Request ids that are named.
+const IDS: usize = 10;
+
+/// The summary at `now` of ours, with these ids of requests.
 #[must_use]
-pub fn markdown(model: &Model, now: i64) -> String {
+pub fn markdown(model: &Model, ids: &[String], now: i64) -> String {
     let mut out = String::new();
-    for known in &model.relays {
-        // Writing to a string does not fail.
-        let Some(board) = &known.board else {
-            let _ = writeln!(out, "## {}\nnothing is known of it", known.name());
-            continue;
-        };
-        let env = board.relay.env.as_deref().unwrap_or("relay");
-        let age =
-            known.age(now).map_or_else(String::new, |age| format!(", news {} old", span(age)));
-        let _ = writeln!(out, "## {env} {} at {}{age}", known.name(), board.at);
-        for line in diagnose(board) {
-            let _ = writeln!(out, "- {}", line.text);
-        }
-        for ladder in &board.ladders {
-            let users = &ladder.users;
-            let lost = users.failed + users.broken;
-            let _ = writeln!(
-                out,
-                "- ladder {}: failed {}, rescued {}, p95 {}, {}; order {}",
-                ladder.name,
-                percent(share(lost, users.ok + lost + users.gone)),
-                users.rescued,
-                wait(users.ttft_p95_ms),
-                per_hour(users.cost_nps),
-                ladder.order.join(" > "),
-            );
-        }
-        for event in known.events.iter().rev().take(10) {
-            let _ = writeln!(out, "- {} {} {}", event.at, event.who, event.text);
-        }
+    // Writing to a string does not fail.
+    let Some(board) = model.board() else {
+        return "nothing is known of any relay\n".to_owned();
+    };
+    let env = board.relay.env.as_deref().unwrap_or("relay");
+    let names = model.names(&model.reached(now));
+    let _ = writeln!(out, "## {env} {names} at {}", board.at);
+    let since = board.rungs.iter().filter_map(|rung| rung.health.sick_since_at).min();
+    if let Some(since) = since {
+        let _ = writeln!(out, "trouble since {since}, for {}", span(board.at.0 - since.0));
+    }
+    for index in model.unreached(now) {
+        let Some(known) = model.relays.get(index) else { continue };
+        let age = known.age(now).map_or_else(|| "never heard of".to_owned(), span);
+        let _ = writeln!(out, "- {} is lost: {age}", known.name());
+    }
+    for line in &model.lines {
+        let _ = writeln!(out, "- {}", line.text);
+    }
+    let _ = writeln!(out, "\n### Ladders");
+    for ladder in &board.ladders {
+        let _ = writeln!(out, "- {}", of_ladder(ladder));
+    }
+    let mut events: Vec<_> = model
+        .viewed()
+        .into_iter()
+        .filter_map(|index| model.relays.get(index))
+        .flat_map(|known| known.events.iter())
+        .collect();
+    events.sort_by_key(|event| std::cmp::Reverse(event.at));
+    if !events.is_empty() {
+        let _ = writeln!(out, "\n### What happened, newest first");
+    }
+    for event in events.into_iter().take(EVENTS) {
+        let _ = writeln!(out, "- {} {} {}", event.at, event.who, event.text);
+    }
+    if !ids.is_empty() {
+        let _ = writeln!(out, "\n### Requests in trouble");
+    }
+    for id in ids.iter().take(IDS) {
+        let _ = writeln!(out, "- {id}");
     }
     out
+}
+
+fn of_ladder(ladder: &LadderState) -> String {
+    let users = &ladder.users;
+    let lost = users.failed + users.broken;
+    let usual = ladder.usual.as_ref();
+    let usually = |text: Option<String>| text.map(|text| format!(" (usual {text})")).unwrap_or_default();
+    format!(
+        "{}: failed {}, rescued {}, p95 {}{}, {}{}; order {}",
+        ladder.name,
+        percent(share(lost, users.ok + lost + users.gone)),
+        users.rescued,
+        wait(users.ttft_p95_ms),
+        usually(usual.and_then(|usual| usual.ttft_p95_ms).map(|ms| wait(Some(ms)))),
+        per_hour(users.cost_nps),
+        usually(usual.map(|usual| per_hour(usual.cost_nps))),
+        ladder.order.join(" > "),
+    )
 }

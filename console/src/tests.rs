@@ -4,8 +4,14 @@
 mod board;
 mod changing;
 mod freshness;
+mod looks;
+mod orders;
+mod past;
+mod several;
+mod told;
 
 use crate::Console;
+use crate::settings::Settings;
 use crate::update::{News, Task};
 use eframe::egui::{Key, Modifiers, Vec2};
 use egui_kittest::Harness;
@@ -25,19 +31,31 @@ pub(super) struct Desk {
 impl Desk {
     /// One that watches this board.
     pub(super) fn with(board: &Board) -> Self {
+        Self::of(std::slice::from_ref(board))
+    }
+
+    /// One that watches a relay with each of these boards.
+    pub(super) fn of(boards: &[Board]) -> Self {
         let (tell, news) = channel();
-        let relays = ["http://127.0.0.1:8788".to_owned()];
-        let console = Console::new(&relays, news, None);
+        let relays = (0..boards.len()).map(|n| format!("http://127.0.0.1:{}", 8788 + n)).collect();
+        let console = Console::new(Settings { relays, ..Settings::default() }, news);
         let mut desk = Self { console, tell, now: NIGHT.0, sent: Vec::new() };
-        desk.event("snapshot", board);
+        for (relay, board) in boards.iter().enumerate() {
+            desk.event_of(relay, "snapshot", board);
+        }
         desk.work();
         desk
     }
 
-    /// An event of the relay's feed.
+    /// An event of the first relay's feed.
     pub(super) fn event(&mut self, kind: &str, data: &impl serde::Serialize) {
+        self.event_of(0, kind, data);
+    }
+
+    /// An event of a relay's feed.
+    pub(super) fn event_of(&mut self, relay: usize, kind: &str, data: &impl serde::Serialize) {
         let data = serde_json::to_string(data).unwrap();
-        self.tell.send(News::Event { relay: 0, kind: kind.to_owned(), data }).unwrap();
+        self.tell.send(News::Event { relay, kind: kind.to_owned(), data }).unwrap();
     }
 
     pub(super) fn news(&mut self, news: News) {

@@ -80,8 +80,11 @@ pub const fn mono() -> FontId {
     FontId::new(SMALL, FontFamily::Monospace)
 }
 
-/// Gives a context the console's looks.
-pub fn dress(ctx: &Context, light: bool) {
+/// Gives a context the console's looks: the light theme or the dark one, and its scale.
+pub fn dress(ctx: &Context, (light, scale): (bool, f32)) {
+    ctx.set_zoom_factor(scale);
+    // The console's own keys do it, so that it is remembered.
+    ctx.options_mut(|options| options.zoom_with_keyboard = false);
     let colours = Colours::of(light);
     let theme = if light { Theme::Light } else { Theme::Dark };
     ctx.set_theme(theme);

@@ -46,6 +46,8 @@ pub enum Rule {
     Spend,
     /// A budget for hedges or retries is nearly used up.
     Budget,
+    /// The relay's journal.
+    Journal,
     /// The relay itself.
     Relay,
     /// An override, or an order off the config.

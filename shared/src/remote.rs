@@ -121,18 +121,7 @@ impl Remote {
         }
         let path = url.path().trim_end_matches('/').to_owned();
         url.set_path(&path);
-        let token = token
-            .map(|token| {
-                let mut value =
-                    HeaderValue::from_str(&format!("Bearer {token}")).map_err(|_| {
-                        "The token has characters in it that no token has. Look at BELAY_TOKEN or \
-                     the --token-file."
-                            .to_owned()
-                    })?;
-                value.set_sensitive(true);
-                Ok::<_, String>(value)
-            })
-            .transpose()?;
+        let token = token.map(bearer).transpose()?;
         let client = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
@@ -142,6 +131,14 @@ impl Remote {
             .map_err(|error| format!("no HTTP client can be built: {error}"))?;
         let shown = url.as_str().trim_end_matches('/').to_owned();
         Ok(Self { base: url, shown, client, token })
+    }
+
+    /// The same relay, called with another token.
+    ///
+    /// # Errors
+    /// The token cannot be sent.
+    pub fn with_token(&self, token: &str) -> Result<Self, String> {
+        Ok(Self { token: Some(bearer(token)?), ..self.clone() })
     }
 
     /// Its base URL.
@@ -341,6 +338,17 @@ impl Remote {
         }
         Err(CallError::Refused(status, Box::new(detail), text))
     }
+}
+
+/// The header that a token travels in.
+fn bearer(token: &str) -> Result<HeaderValue, String> {
+    let wrong = || {
+        "The token has characters in it that no token has. Look at BELAY_TOKEN or the --token-file."
+            .to_owned()
+    };
+    let mut value = HeaderValue::from_str(&format!("Bearer {token}")).map_err(|_| wrong())?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
 /// The innermost cause: what the system said, without the address that `shown` has.

@@ -8,7 +8,7 @@ use shared::admin::feed::Operators;
 use shared::admin::{
     Board, ConfigState, Curve, FeedKind, LadderState, RungState, Tick, TransitionRow,
 };
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// News older than this is not to be acted on, in milliseconds.
 pub const STALE: i64 = 5_000;
@@ -55,6 +55,22 @@ pub struct Known {
     pub events: VecDeque<Happening>,
     /// What could not be read of the feed, if anything.
     pub unread: Option<String>,
+    /// What operators have in force here, notes included.
+    pub in_force: Vec<Action>,
+    /// While what was missed is being told: since when nothing was heard, and what came.
+    away: Option<Away>,
+}
+
+/// A gap in what was heard, and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Away {
+    /// How long it was, in milliseconds.
+    gap: i64,
+    transitions: u32,
+    /// Actions by their authors.
+    actions: BTreeMap<String, u32>,
+    /// The relay has started anew, or too much was missed to be told.
+    anew: Option<&'static str>,
 }
 
 impl Known {
@@ -86,6 +102,9 @@ impl Known {
 
     /// An event of its feed, which came at `now`.
     pub fn apply(&mut self, kind: &str, data: &str, now: i64) {
+        if let Some(gap) = self.age(now).filter(|gap| *gap > STALE) {
+            self.away = Some(Away { gap, ..Away::default() });
+        }
         self.heard_at = Some(now);
         self.reach = Reach::Open;
         let Ok(kind) = kind.parse::<FeedKind>() else { return };
@@ -99,19 +118,34 @@ impl Known {
         match kind {
             FeedKind::Snapshot => {
                 let board: Board = json(data)?;
+                let boot = |board: &Board| board.relay.boot.clone();
+                if let (Some(away), Some(known)) = (&mut self.away, &self.board) {
+                    let same = boot(known) == boot(&board);
+                    away.anew = Some(if same { "too much to tell" } else { "it started anew" });
+                }
                 self.offset.note(board.at.0, now);
                 self.board = Some(board);
+                self.back();
             }
             FeedKind::Tick => {
                 let tick: Tick = json(data)?;
                 self.offset.note(tick.at.0, now);
+                // Old ticks are told again, too; what was missed comes before the first new one.
+                let is_new = now + self.offset.get() - tick.at.0 < STALE / 2;
                 self.tick(tick);
+                if is_new {
+                    self.back();
+                }
             }
             FeedKind::Rung => self.rung(json(data)?),
             FeedKind::Ladder => self.ladder(json(data)?),
             FeedKind::Curve => self.curve(json(data)?),
             FeedKind::Transition => {
                 let row: TransitionRow = json(data)?;
+                if let Some(away) = &mut self.away {
+                    away.transitions += 1;
+                    return Ok(());
+                }
                 let text = format!(
                     "{} → {}  {}",
                     row.before.as_deref().unwrap_or("start"),
@@ -134,6 +168,10 @@ impl Known {
             }
             FeedKind::Action | FeedKind::Note => {
                 let action: Action = json(data)?;
+                if let Some(away) = &mut self.away {
+                    *away.actions.entry(action.by).or_default() += 1;
+                    return Ok(());
+                }
                 let text = crate::words::action(&action);
                 self.happened(action.at, action.by, text);
             }
@@ -146,6 +184,25 @@ impl Known {
             FeedKind::Requests => {}
         }
         Ok(())
+    }
+
+    /// What was missed in a gap is one line, not fifty.
+    fn back(&mut self) {
+        let Some(away) = self.away.take() else { return };
+        let count = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        let mut said = Vec::new();
+        if away.transitions > 0 {
+            said.push(count(away.transitions, "transition"));
+        }
+        let by = |(who, n): (&String, &u32)| format!("{} by {who}", count(*n, "action"));
+        said.extend(away.actions.iter().map(by));
+        if said.is_empty() && away.anew.is_none() {
+            said.push("nothing was missed".to_owned());
+        }
+        said.extend(away.anew.map(str::to_owned));
+        let at = self.board.as_ref().map_or(UnixMillis(0), |board| board.at);
+        let text = format!("away {}: {}", shared::figures::span(away.gap), said.join(", "));
+        self.happened(at, self.name().to_owned(), text);
     }
 
     fn tick(&mut self, tick: Tick) {

@@ -1,41 +1,58 @@
 //! The Board: ladders or what they are turned to, what is selected beside them, and what
 //! happened last below.
 
-use super::{Scene, ladders, line, side, turned};
+use super::{Scene, events, ladders, reorder, side, turned};
 use crate::model::Turn;
-use eframe::egui::{CentralPanel, Frame, Margin, Panel, ScrollArea, Ui};
+use crate::update::is_order;
+use eframe::egui::{Align2, Area, CentralPanel, Frame, Id, Margin, Panel, ScrollArea, Ui, vec2};
 
 /// Width of the side panel.
-const SIDE: f32 = 316.0;
-/// Events below the Board.
-const EVENTS: usize = 4;
+pub(crate) const SIDE: f32 = 316.0;
+/// Width of the side panel while an order is changed in it: it has more to say.
+pub(crate) const REORDER: f32 = 420.0;
+/// Below this width the side panel lies over the Board, and only when there is a reason.
+const NARROW: f32 = 900.0;
 
 /// Draws it.
 pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let frame = Frame::new().fill(scene.colours.ground).inner_margin(Margin::symmetric(6, 4));
-    Panel::right("side").frame(frame).exact_size(SIDE).resizable(false).show(ui, |ui| {
-        ScrollArea::vertical().id_salt("side").show(ui, |ui| side::draw(ui, scene));
+    let is_order = scene.model.dialog.as_ref().is_some_and(is_order);
+    let width = if is_order { REORDER } else { SIDE };
+    let narrow = ui.available_width() < NARROW;
+    if !narrow {
+        let panel = Panel::right(if is_order { "order" } else { "side" });
+        panel.frame(frame).exact_size(width).resizable(false).show(ui, |ui| beside(ui, scene));
+    }
+    Panel::bottom("events").frame(frame).resizable(false).show(ui, |ui| events::draw(ui, scene));
+    let room = ui.available_rect_before_wrap();
+    CentralPanel::default().frame(frame).show(ui, |ui| match scene.model.turn {
+        Turn::Ladders => ladders::draw(ui, scene),
+        Turn::Providers | Turn::Domains => {
+            let area = ScrollArea::vertical().id_salt("turned").auto_shrink([false, false]);
+            area.show(ui, |ui| turned::draw(ui, scene));
+        }
     });
-    Panel::bottom("events").frame(frame).resizable(false).show(ui, |ui| events(ui, scene));
-    CentralPanel::default().frame(frame).show(ui, |ui| {
-        ScrollArea::vertical().id_salt("board").auto_shrink([false, false]).show(ui, |ui| {
-            match scene.model.turn {
-                Turn::Ladders => ladders::draw(ui, scene),
-                Turn::Providers | Turn::Domains => turned::draw(ui, scene),
-            }
+    let selected = &scene.model.selected;
+    if narrow && (is_order || selected.rung.is_some() || selected.ladder.is_some()) {
+        let over = Area::new(Id::unique("side over")).fixed_pos(room.right_top()).pivot(Align2::RIGHT_TOP);
+        let stroke = eframe::egui::Stroke::new(1.0, scene.colours.dim);
+        over.show(ui.ctx(), |ui| {
+            frame.stroke(stroke).show(ui, |ui| {
+                let wide = width.min(room.width() - 20.0);
+                ui.set_width(wide);
+                ui.set_max_size(vec2(wide, room.height() - 12.0));
+                beside(ui, scene);
+            });
         });
-    });
+    }
 }
 
-fn events(ui: &mut Ui, scene: &Scene<'_>) {
-    let colours = scene.colours;
-    let Some(known) = scene.model.relay() else { return };
-    if known.events.is_empty() {
-        line(ui, "nothing has happened since this console began", colours.dim);
-    }
-    for event in known.events.iter().rev().take(EVENTS) {
-        let text = format!("{} {:<10} {}", scene.clock(event.at), event.who, event.text);
-        let text = eframe::egui::RichText::new(text).font(crate::theme::mono()).color(colours.dim);
-        ui.add(eframe::egui::Label::new(text).truncate());
-    }
+fn beside(ui: &mut Ui, scene: &mut Scene<'_>) {
+    ScrollArea::vertical().id_salt("side").show(ui, |ui| {
+        if scene.model.dialog.as_ref().is_some_and(is_order) {
+            reorder::draw(ui, scene);
+        } else {
+            side::draw(ui, scene);
+        }
+    });
 }

@@ -1,129 +1,284 @@
-//! Breakers: when they turned and why, beside each rung's first-token times of late.
+//! Breakers: how they turned and what operators did, over first-token times and failures.
 
-use super::{Scene, line, strong};
-use crate::model::Loaded;
-use eframe::egui::{CentralPanel, Frame, Margin, Panel, ScrollArea, Sense, Stroke, Ui, pos2, vec2};
-use shared::admin::RungState;
-use shared::figures::wait;
+use super::{Scene, cut, line, strong};
+use crate::breakers::SPANS;
+use crate::cell::worst;
+use crate::model::two;
+use crate::theme::{BLOCK, mono};
+use crate::update::Msg;
+use eframe::egui::{
+    Align2, CentralPanel, Color32, Frame, Margin, Painter, Panel, Rect, RichText, ScrollArea,
+    Sense, Shape, Stroke, Ui, WidgetInfo, accesskit::Role, pos2, vec2,
+};
+use shared::UnixMillis;
+use shared::admin::actions::ActionKind;
+use shared::figures::{span, wait};
 
-/// Rungs whose curves are drawn, the worst first.
+/// Rungs that have a line, the worst first.
 const WORST: usize = 6;
-const HEIGHT: f32 = 52.0;
+/// Width of the names.
+const NAME: f32 = 200.0;
+const ROW: f32 = 17.0;
+const CURVE: f32 = 84.0;
 
 /// Draws it.
 pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let frame = Frame::new().fill(scene.colours.ground).inner_margin(Margin::symmetric(6, 4));
-    Panel::top("curves").frame(frame).show(ui, |ui| curves(ui, scene));
+    Panel::top("curves").frame(frame).show(ui, |ui| {
+        spans(ui, scene);
+        timeline(ui, scene);
+    });
     CentralPanel::default().frame(frame).show(ui, |ui| transitions(ui, scene));
+}
+
+fn spans(ui: &mut Ui, scene: &mut Scene<'_>) {
+    ui.horizontal_wrapped(|ui| {
+        for (place, (words, ..)) in SPANS.into_iter().enumerate() {
+            let chosen = place == scene.model.breakers.span;
+            if ui.selectable_label(chosen, RichText::new(words).font(mono())).clicked() {
+                scene.out.push(Msg::Span(place));
+            }
+        }
+        let cursor = scene.model.breakers.cursor;
+        let at = cursor.map_or_else(|| "now".to_owned(), |at| scene.clock(at));
+        let text = format!(
+            "Tab span · ← → cursor {at} {} · ↑ ↓ rung · Enter: History there",
+            scene.zone()
+        );
+        line(ui, text, scene.colours.dim);
+    });
+}
+
+/// Where moments are within a width.
+#[derive(Debug, Clone, Copy)]
+struct Time {
+    since: i64,
+    until: i64,
+    left: f32,
+    width: f32,
+}
+
+impl Time {
+    fn x(&self, at: i64) -> f32 {
+        let whole = (self.until - self.since).max(1) as f32;
+        self.left + self.width * ((at - self.since) as f32 / whole).clamp(0.0, 1.0)
+    }
+}
+
+fn timeline(ui: &mut Ui, scene: &mut Scene<'_>) {
+    let Some(board) = scene.model.board() else { return };
+    let Some((since, until)) = scene.model.breakers.window else { return };
+    let left = ui.cursor().min.x + NAME;
+    let width = (ui.available_width() - NAME - 8.0).max(40.0);
+    let time = Time { since: since.0, until: until.0, left, width };
+    axis(ui, scene, time);
+    let rungs: Vec<String> =
+        worst(&board.rungs).into_iter().take(WORST).map(|rung| rung.name.clone()).collect();
+    for name in &rungs {
+        let chosen = scene.model.selected.rung.as_ref() == Some(name);
+        if states(ui, scene, time, name, chosen) {
+            scene.out.push(Msg::Select { ladder: None, rung: Some(name.clone()) });
+        }
+    }
+    operators(ui, scene, time);
+    let chosen = scene.model.selected.rung.as_ref().filter(|name| rungs.contains(name));
+    if let Some(name) = chosen.or(rungs.first()) {
+        curves(ui, scene, time, name);
+    }
+}
+
+/// A row of the timeline: its place, its painter, and whether it was clicked.
+fn row(ui: &mut Ui, height: f32, name: &str) -> (Rect, Painter, bool) {
+    let size = vec2(ui.available_width(), height);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+    (rect, ui.painter_at(rect), response.clicked())
+}
+
+fn axis(ui: &mut Ui, scene: &Scene<'_>, time: Time) {
+    const STEPS: [i64; 9] = [1, 2, 5, 15, 30, 60, 120, 240, 480];
+    let (rect, painter, _) = row(ui, ROW, "time");
+    let minutes = (time.until - time.since) / 60_000;
+    let step = STEPS.into_iter().find(|step| minutes / step <= 9).unwrap_or(480) * 60_000;
+    let mut at = time.since - time.since.rem_euclid(step) + step;
+    while at <= time.until {
+        let clock = scene.clock(UnixMillis(at));
+        let text = clock.get(..5).unwrap_or_default().to_owned();
+        painter.text(pos2(time.x(at), rect.min.y), Align2::CENTER_TOP, text, mono(), scene.colours.dim);
+        at += step;
+    }
+    cursor(&painter, scene, time, rect);
+}
+
+fn cursor(painter: &Painter, scene: &Scene<'_>, time: Time, rect: Rect) {
+    if let Some(at) = scene.model.breakers.cursor {
+        let x = time.x(at.0);
+        let ends = [pos2(x, rect.min.y), pos2(x, rect.max.y)];
+        painter.line_segment(ends, Stroke::new(1.0, scene.colours.hand));
+    }
+}
+
+/// How a rung's breaker stood: a line while it is closed, a block while it is open. Several
+/// relays share the row.
+fn states(ui: &mut Ui, scene: &Scene<'_>, time: Time, name: &str, chosen: bool) -> bool {
+    let colours = scene.colours;
+    let said = scene.model.rung(name).map_or("", |rung| rung.health.state.as_str());
+    let (rect, painter, clicked) = row(ui, ROW, &format!("{name}, {}", said.replace('_', "-")));
+    if chosen {
+        painter.rect_filled(rect, 2.0, colours.chosen);
+    }
+    painter.text(rect.min, Align2::LEFT_TOP, name, mono(), colours.text);
+    let relays: Vec<usize> = scene.model.breakers.transitions.keys().copied().collect();
+    let each = (rect.height() - 4.0) / relays.len().max(1) as f32;
+    for (place, relay) in relays.into_iter().enumerate() {
+        let top = rect.min.y + 2.0 + each * place as f32;
+        let held = scene.model.breakers.states(relay, name);
+        for (number, (at, state)) in held.iter().enumerate() {
+            let end = held.get(number + 1).map_or(time.until, |(at, _)| at.0);
+            let (from, to) = (time.x(at.0), time.x(end).max(time.x(at.0) + 2.0));
+            let area = Rect::from_min_max(pos2(from, top), pos2(to, top + each - 1.0));
+            match state.as_str() {
+                "open" => {
+                    painter.rect_filled(area, 0.0, BLOCK);
+                }
+                "half_open" => {
+                    painter.rect_filled(area, 0.0, colours.tint(colours.warn));
+                    painter.rect_stroke(
+                        area,
+                        0.0,
+                        Stroke::new(1.0, colours.warn),
+                        eframe::egui::StrokeKind::Inside,
+                    );
+                }
+                _ => {
+                    let y = area.center().y;
+                    let ends = [pos2(from, y), pos2(to, y)];
+                    painter.line_segment(ends, Stroke::new(1.0, colours.dim));
+                }
+            }
+        }
+    }
+    cursor(&painter, scene, time, rect);
+    clicked
+}
+
+/// What operators did and when configs were read.
+fn operators(ui: &mut Ui, scene: &Scene<'_>, time: Time) {
+    let colours = scene.colours;
+    let (rect, painter, _) = row(ui, ROW, "operators");
+    painter.text(rect.min, Align2::LEFT_TOP, "operators", mono(), colours.dim);
+    let mut last = f32::MIN;
+    let mut put = |at: i64, text: String, colour: Color32| {
+        if at < time.since || at > time.until {
+            return;
+        }
+        let x = time.x(at);
+        let ends = [pos2(x, rect.min.y), pos2(x, rect.max.y)];
+        painter.line_segment(ends, Stroke::new(1.0, colour));
+        // Words that would lie on others are left out; the line stands.
+        if x > last {
+            let place = painter.text(pos2(x + 3.0, rect.min.y), Align2::LEFT_TOP, text, mono(), colour);
+            last = place.max.x + 6.0;
+        }
+    };
+    let mut rows = crate::actions::rows(scene.model);
+    rows.sort_by_key(|row| row.action.at);
+    for row in rows.iter().filter(|row| row.action.kind != ActionKind::Check) {
+        put(row.action.at.0, row.action.by.clone(), colours.hand);
+    }
+    let viewed = scene.model.viewed();
+    let boards = viewed.iter().filter_map(|index| scene.model.relays.get(*index)?.board.as_ref());
+    if let Some(at) = boards.map(|board| board.relay.config.loaded_at.0).max() {
+        put(at, "config".to_owned(), colours.dim);
+    }
+    cursor(&painter, scene, time, rect);
+}
+
+/// First-token times and the share of slow and bad calls of one rung.
+fn curves(ui: &mut Ui, scene: &Scene<'_>, time: Time, name: &str) {
+    let colours = scene.colours;
+    let curve = scene.model.breakers.curve(name);
+    let mark = scene.model.rung(name).and_then(|rung| rung.now.mark_ms);
+    let step = scene.model.breakers.step_ms();
+    let p95 = |hist: &shared::histogram::Hist| two(hist).1;
+    let top = curve.values().filter_map(|sum| p95(&sum.hist)).chain(mark).max().unwrap_or(1).max(1);
+    let (rect, painter, _) = row(ui, CURVE, &format!("{name}, first token p95"));
+    painter.text(rect.min, Align2::LEFT_TOP, format!("{name} first token p95"), mono(), colours.text);
+    let below = rect.min + vec2(0.0, 15.0);
+    let words = format!("up to {}, mark {} dashed", wait(Some(top)), wait(mark));
+    painter.text(below, Align2::LEFT_TOP, words, mono(), colours.dim);
+    let y = |ms: u64| rect.max.y - 3.0 - (rect.height() - 6.0) * (ms as f32 / top as f32);
+    if let Some(mark) = mark {
+        let ends = [pos2(time.left, y(mark)), pos2(time.left + time.width, y(mark))];
+        painter.extend(Shape::dashed_line(&ends, Stroke::new(1.0, colours.dim), 4.0, 4.0));
+    }
+    let mut before: Option<(i64, eframe::egui::Pos2)> = None;
+    for (at, sum) in &curve {
+        let Some(ms) = p95(&sum.hist) else {
+            before = None;
+            continue;
+        };
+        let here = pos2(time.x(at + step / 2), y(ms));
+        match before {
+            // Never a line across a gap.
+            Some((last, from)) if at - last == step => {
+                painter.line_segment([from, here], Stroke::new(1.5, colours.text));
+            }
+            _ => {
+                painter.circle_filled(here, 1.5, colours.text);
+            }
+        }
+        before = Some((*at, here));
+    }
+    cursor(&painter, scene, time, rect);
+    let (rect, painter, _) = row(ui, 40.0, &format!("{name}, share of slow and bad calls"));
+    painter.text(rect.min, Align2::LEFT_TOP, "slow and bad, share", mono(), colours.dim);
+    for (at, sum) in &curve {
+        let share = (sum.slow + sum.bad) as f32 / sum.calls.max(1) as f32;
+        let tall = ((rect.height() - 4.0) * share.min(1.0)).max(1.0);
+        let (from, to) = (time.x(*at), time.x(at + step));
+        let area = Rect::from_min_max(
+            pos2(from, rect.max.y - tall),
+            pos2((to - 1.0).max(from + 1.0), rect.max.y),
+        );
+        painter.rect_filled(area, 0.0, if share > 0.0 { colours.bad } else { colours.line });
+    }
+    cursor(&painter, scene, time, rect);
 }
 
 fn transitions(ui: &mut Ui, scene: &Scene<'_>) {
     let colours = scene.colours;
-    strong(ui, "transitions, newest first", colours.text);
-    match &scene.model.transitions {
-        Loaded::No | Loaded::Asked => line(ui, "reading …", colours.dim),
-        Loaded::Failed(why) => line(ui, why.clone(), colours.warn),
-        Loaded::Come(page) => {
-            if page.items.is_empty() {
-                line(ui, "no breaker has turned", colours.dim);
-            }
-            let area = ScrollArea::vertical().auto_shrink([false, false]);
-            area.show_rows(ui, 15.0, page.items.len(), |ui, range| {
-                for row in page.items.get(range).unwrap_or_default() {
-                    let text = format!(
-                        "{}  {:<16} {:>9} → {:<9}  {}",
-                        scene.clock(row.at),
-                        row.rung,
-                        row.before.as_deref().unwrap_or("start"),
-                        row.after,
-                        row.text
-                    );
-                    let colour = if row.after == "open" { colours.bad } else { colours.dim };
-                    line(ui, text, colour);
-                }
-            });
+    let rows = scene.model.breakers.rows();
+    let several = scene.model.viewed().len() > 1;
+    let asked = scene.model.breakers.transitions.values().any(crate::model::Loaded::is_asked);
+    strong(ui, format!("{} transitions, newest first", rows.len()), colours.text);
+    for page in scene.model.breakers.transitions.values() {
+        if let crate::model::Loaded::Failed(why) = page {
+            line(ui, why.clone(), colours.warn);
         }
     }
-}
-
-/// The rungs to look at first: those that are out or away, then by share of slow and bad.
-#[must_use]
-pub fn worst(rungs: &[RungState]) -> Vec<&RungState> {
-    let poor = |rung: &RungState| {
-        let away = u64::from(rung.health.sick_since_at.is_some()) * 1_000_000;
-        away + (rung.now.slow + rung.now.bad) * 1_000 / rung.now.calls.max(1)
-    };
-    let mut all: Vec<&RungState> = rungs.iter().collect();
-    all.sort_by_key(|rung| std::cmp::Reverse(poor(rung)));
-    all.truncate(WORST);
-    all
-}
-
-fn curves(ui: &mut Ui, scene: &Scene<'_>) {
-    let Some(board) = scene.model.board() else { return };
-    let colours = scene.colours;
-    line(
-        ui,
-        "first token p95, last 15 min; the mark dashed; a gap where nothing was called",
-        colours.dim,
-    );
-    for rung in worst(&board.rungs) {
-        let Some(spark) = &rung.past.spark else { continue };
-        let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
-        let painter = ui.painter_at(rect);
-        let font = crate::theme::mono;
-        let top = spark.p95_ms.iter().flatten().copied().max().unwrap_or(0);
-        let top = top.max(rung.now.mark_ms.unwrap_or(0)).max(1);
-        let words = format!("{:<16} up to {}", rung.name, wait(Some(top)));
-        let align = eframe::egui::Align2::LEFT_TOP;
-        painter.text(rect.min, align, words, font(), colours.text);
-        let left = rect.min.x + 240.0;
-        let room = (rect.max.x - left).max(1.0);
-        let steps = spark.p95_ms.len().max(2) as f32;
-        let x = |step: usize| left + room * step as f32 / (steps - 1.0);
-        let y = |ms: u64| rect.max.y - 2.0 - (HEIGHT - 6.0) * (ms as f32 / top as f32);
-        if let Some(mark) = rung.now.mark_ms {
-            let line = [pos2(left, y(mark)), pos2(rect.max.x, y(mark))];
-            let stroke = Stroke::new(1.0, colours.dim);
-            painter.extend(eframe::egui::Shape::dashed_line(&line, stroke, 4.0, 4.0));
-        }
-        let mut last = None;
-        for (step, p95) in spark.p95_ms.iter().enumerate() {
-            let Some(p95) = p95 else {
-                last = None;
-                continue;
+    if rows.is_empty() {
+        line(ui, if asked { "reading …" } else { "no breaker has turned" }, colours.dim);
+    }
+    let area = ScrollArea::vertical().auto_shrink([false, false]);
+    area.show_rows(ui, 15.0, rows.len(), |ui, range| {
+        for (relay, row) in rows.get(range).unwrap_or_default() {
+            let on = if several { format!("{:<10} ", scene.model.names(&[*relay])) } else { String::new() };
+            let figures = match (row.slow, row.bad, row.n) {
+                (Some(slow), Some(bad), Some(n)) => format!("  {slow} slow, {bad} bad of {n}"),
+                _ => String::new(),
             };
-            let here = pos2(x(step), y(*p95));
-            if let Some(before) = last {
-                painter.line_segment([before, here], Stroke::new(1.5, colours.text));
-            } else {
-                painter.circle_filled(here, 1.5, colours.text);
-            }
-            last = Some(here);
+            let ago = span(scene.relay_now().0 - row.at.0);
+            let text = format!(
+                "{} {ago:>7} ago  {on}{:<16} {:>9} → {:<9}  {}{figures}",
+                scene.clock(row.at),
+                row.rung,
+                row.before.as_deref().unwrap_or("start").replace('_', "-"),
+                row.after.replace('_', "-"),
+                row.text
+            );
+            let colour = if row.after == "open" { colours.bad } else { colours.dim };
+            cut(ui, text, colour);
         }
-        let poor: Vec<u32> =
-            spark.slow.iter().zip(&spark.bad).map(|(slow, bad)| slow + bad).collect();
-        for (step, count) in poor.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let tall = (*count as f32).min(10.0);
-            let foot = pos2(x(step), rect.max.y);
-            painter.line_segment([foot, foot - vec2(0.0, tall)], Stroke::new(3.0, colours.bad));
-        }
-    }
-    ui.separator();
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use shared::admin::sample;
-
-    #[test]
-    fn the_sick_come_first_then_those_that_are_late() {
-        let mut rungs = ["a", "b", "c"].map(sample::rung).to_vec();
-        rungs[1].now.calls = 10;
-        rungs[1].now.slow = 5;
-        rungs[2].health.sick_since_at = Some(sample::before(60));
-        let names: Vec<&str> = worst(&rungs).iter().map(|rung| rung.name.as_str()).collect();
-        assert_eq!(names, ["c", "b", "a"]);
-    }
+    });
 }

@@ -1,117 +1,161 @@
 //! The dialog of every change: what, for how long, why, and what would come of it.
 
-use super::{Scene, line, strong};
-use crate::dialog::{About, Dialog, Sent};
+use super::{Scene, cut, focus_once, line, strong};
+use crate::dialog::{About, Deed, Dialog, Sent};
 use crate::model::Loaded;
 use crate::theme::mono;
-use crate::update::Msg;
+use crate::update::{Msg, is_order};
 use crate::words;
-use eframe::egui::{Align2, Context, RichText, TextEdit, Ui, Window};
-use shared::admin::actions::{BeforeAfter, LadderPreview, Preview, WarningKind};
+use eframe::egui::{Align2, Button, Context, Id, RichText, TextEdit, Ui, Window};
+use shared::admin::actions::{BeforeAfter, LadderPreview, Warning, WarningKind};
 use shared::admin::changes::Mode;
 use shared::figures::{UNKNOWN, per_hour, percent, wait};
 
 /// Its width.
 const WIDTH: f32 = 760.0;
 
-/// Draws it; where a reason is `wanted` its field takes the keys.
-pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>, (reason, wanted): (&mut String, bool)) {
-    let Some(dialog) = &scene.model.dialog else { return };
-    let env = scene.model.board().and_then(|board| board.relay.env.clone()).unwrap_or_default();
-    let names = scene.model.reached(scene.now).into_iter();
-    let names = names.filter_map(|relay| Some(scene.model.relays.get(relay)?.name()));
-    let title = [what(dialog), env, names.collect::<Vec<_>>().join(", ")];
-    let title = title.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>();
-    let title = title.join(" · ");
-    let window = Window::new(title).anchor(Align2::CENTER_CENTER, [0.0, 0.0]);
+/// Draws it, unless it is one that has its place beside the Board.
+pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
+    let Some(dialog) = scene.model.dialog.as_ref().filter(|dialog| !is_order(dialog)) else {
+        return;
+    };
+    let window = Window::new(title(scene, dialog)).id(Id::unique("dialog"));
+    let window = window.anchor(Align2::CENTER_CENTER, [0.0, 0.0]);
     window.collapsible(false).resizable(false).show(ctx, |ui| {
-        ui.set_width(WIDTH);
+        let width = WIDTH.min(ctx.content_rect().width() - 30.0);
+        ui.set_width(width);
+        if let Some(changed) = &dialog.changed {
+            line(ui, format!("◆ {changed}"), scene.colours.warn);
+        }
         about(ui, scene, dialog);
         lasts(ui, scene, dialog);
-        ui.horizontal(|ui| {
-            let label = ui.label(RichText::new("Why ").font(mono()));
-            let edit = TextEdit::singleline(reason).font(mono()).desired_width(WIDTH - 60.0);
-            let edit = ui.add_enabled(!dialog.is_sent(), edit).labelled_by(label.id);
-            if wanted {
-                edit.request_focus();
-            }
-            if edit.changed() {
-                scene.out.push(Msg::Reason(reason.clone()));
-            }
-        });
-        ui.separator();
-        then(ui, scene, dialog);
+        why(ui, scene, dialog, width);
+        if !matches!(dialog.about, About::Deed(_)) {
+            ui.separator();
+            then(ui, scene, dialog, false);
+        }
         ui.separator();
         ending(ui, scene, dialog);
     });
 }
 
+/// What, where, and who will not know.
+fn title(scene: &Scene<'_>, dialog: &Dialog) -> String {
+    let env = scene.model.board().and_then(|board| board.relay.env.clone()).unwrap_or_default();
+    let names = scene.model.names(&dialog.targets(scene.model, scene.now));
+    let lost = match scene.model.names(&scene.model.unreached(scene.now)).as_str() {
+        "" => String::new(),
+        lost => format!("{lost} lost: will not know"),
+    };
+    let parts = [what(dialog), env, names, lost];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
 /// What the change does, as a title.
 #[must_use]
 pub fn what(dialog: &Dialog) -> String {
+    let on = |rung: &Option<String>, ladder: &Option<String>| {
+        rung.clone().or_else(|| ladder.clone()).unwrap_or_else(|| "all of it".to_owned())
+    };
     match &dialog.about {
-        About::Rung { rung, mode: Mode::Auto, .. } => format!("{rung} back to auto"),
-        About::Rung { rung, mode, .. } => {
-            let mut words = format!("{} {rung}", words::mode(*mode));
+        About::Rungs { rungs, mode: Mode::Auto, .. } => {
+            format!("{} back to auto", rungs.join(", "))
+        }
+        About::Rungs { rungs, mode, .. } => {
+            let mut words = format!("{} {}", words::mode(*mode), rungs.join(", "));
             if let Some(first) = words.get_mut(..1) {
                 first.make_ascii_uppercase();
             }
             words
         }
         About::Order { ladder, .. } => format!("Reorder {ladder}"),
+        About::ConfigOrder { ladder } => format!("{ladder} back to the config's order"),
+        About::Deed(Deed::Probe { rung }) => format!("Probe {rung} now"),
+        About::Deed(Deed::Check { rung }) => format!("Test call to {rung}"),
+        About::Deed(Deed::Undo { what, .. }) if what.is_empty() => "Undo my last".to_owned(),
+        About::Deed(Deed::Undo { what, .. }) => format!("Undo: {what}"),
+        About::Deed(Deed::Note { rung, ladder }) => format!("Note on {}", on(rung, ladder)),
+        About::Deed(Deed::EndNote { .. }) => "End the note".to_owned(),
     }
 }
 
 fn about(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
     let colours = scene.colours;
     match &dialog.about {
-        About::Rung { cover, cut, mode, .. } => {
-            ui.horizontal(|ui| {
-                line(ui, "What", colours.text);
-                for (place, (_, words)) in dialog.covers(scene.model).into_iter().enumerate() {
-                    let text = RichText::new(words).font(mono());
-                    if ui.radio(place == *cover, text).clicked() {
-                        scene.out.push(Msg::CoverAt(place));
-                    }
-                }
-                if dialog.covers(scene.model).len() > 1 {
-                    line(ui, "Alt+S", colours.dim);
-                }
-            });
+        About::Rungs { rungs, cover, cut, mode } => {
+            if rungs.len() == 1 {
+                covers(ui, scene, dialog, *cover);
+            } else {
+                super::cut(ui, format!("What {}", rungs.join(", ")), colours.text);
+            }
             if *mode == Mode::ForcedOpen {
-                ui.horizontal(|ui| {
-                    line(ui, "Now ", colours.text);
-                    let mut cut = *cut;
-                    let text = RichText::new("cut running streams, too (Alt+X)").font(mono());
-                    if ui.checkbox(&mut cut, text).clicked() {
-                        scene.out.push(Msg::Cut);
-                    }
-                    line(ui, "waiting calls move on at once", colours.dim);
-                });
+                now(ui, scene, rungs, *cut);
             }
         }
-        About::Order { rungs, at, .. } => {
-            for (place, rung) in rungs.iter().enumerate() {
-                let chosen = place == *at;
-                let sign = if chosen { "::" } else { "  " };
-                let state = scene.model.rung(rung);
-                let out =
-                    state.is_some_and(|rung| shared::diagnose::is_out(rung, scene.relay_now()));
-                let more = if out { "  ▲ stays out while open" } else { "" };
-                let text = format!("{sign} {} {rung}{more}", place + 1);
-                let colour = if chosen { colours.text } else { colours.dim };
-                line(ui, text, colour);
-            }
-            line(ui, "↑↓ choose, Alt+↑↓ move", colours.dim);
+        About::Deed(deed) => {
+            let text = match deed {
+                Deed::Probe { .. } => {
+                    "Ends its cool-down, hold or hard-down: the next request is the probe."
+                }
+                Deed::Check { .. } => {
+                    "One small call outside all traffic, on one relay, also to a rung that is forced open. It costs what it costs."
+                }
+                Deed::Undo { .. } => {
+                    "What it changed becomes what it was before, unless something later stands on it."
+                }
+                Deed::Note { .. } => "It stands in the trouble lines until somebody ends it.",
+                Deed::EndNote { text, .. } => text,
+            };
+            line(ui, text, colours.dim);
         }
+        About::ConfigOrder { ladder } => {
+            let order = scene.model.ladder(ladder).map(|state| state.config_order.join(" > "));
+            line(ui, format!("What {}", order.unwrap_or_default()), colours.text);
+        }
+        About::Order { .. } => {}
     }
 }
 
-fn lasts(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
+fn covers(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, cover: usize) {
+    let covers = dialog.covers(scene.model);
+    let several = covers.len() > 1;
+    ui.horizontal_wrapped(|ui| {
+        line(ui, "What", scene.colours.text);
+        for (place, (_, words)) in covers.into_iter().enumerate() {
+            if ui.radio(place == cover, RichText::new(words).font(mono())).clicked() {
+                scene.out.push(Msg::CoverAt(place));
+            }
+        }
+        if several {
+            line(ui, "Alt+S", scene.colours.dim);
+        }
+    });
+}
+
+/// What becomes of the calls that are out.
+fn now(ui: &mut Ui, scene: &mut Scene<'_>, rungs: &[String], cut: bool) {
+    let colours = scene.colours;
+    let all = rungs.iter().filter_map(|name| scene.model.rung(name));
+    let (waiting, streams) = all.fold((0, 0), |(waiting, streams), rung| {
+        (waiting + rung.now.waiting, streams + rung.now.streaming)
+    });
+    ui.horizontal_wrapped(|ui| {
+        line(ui, format!("Now  {waiting} waiting calls move on at once;"), colours.text);
+        let what = if cut { "are cut" } else { "run to their end" };
+        let mut cut = cut;
+        let text = format!("{streams} running streams {what} (Alt+X)");
+        if ui.checkbox(&mut cut, RichText::new(text).font(mono())).clicked() {
+            scene.out.push(Msg::Cut);
+        }
+    });
+}
+
+/// How long.
+pub(super) fn lasts(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
     if dialog.ttl().is_none() {
         return;
     }
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         line(ui, "For ", scene.colours.text);
         for (place, (words, chosen)) in dialog.lasts().enumerate() {
             let text = RichText::new(words).font(mono());
@@ -129,53 +173,107 @@ fn lasts(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
     });
 }
 
-fn then(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
+/// Why; and the env of a protected relay, typed out.
+pub(super) fn why(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, width: f32) {
+    ui.horizontal(|ui| {
+        let is_note = matches!(dialog.about, About::Deed(Deed::Note { .. }));
+        let label = if is_note { "Note" } else { "Why " };
+        let label = ui.label(RichText::new(label).font(mono()));
+        let mut reason = dialog.reason.clone();
+        let edit = TextEdit::singleline(&mut reason).font(mono()).desired_width(width - 60.0);
+        let edit = ui.add_enabled(!dialog.is_sent(), edit.id(Id::unique("reason")));
+        let edit = edit.labelled_by(label.id);
+        // What is empty has to be written: the next letters go there.
+        if dialog.reason.is_empty() {
+            focus_once(ui, &edit, &dialog.id);
+        }
+        if edit.changed() {
+            scene.out.push(Msg::Reason(reason));
+        }
+    });
+    let Some(env) = dialog.must_type(scene.model) else { return };
+    ui.horizontal(|ui| {
+        let label = ui.label(RichText::new(format!("Type {env}")).font(mono()));
+        let mut typed = dialog.typed.clone();
+        let edit = TextEdit::singleline(&mut typed).font(mono()).desired_width(200.0);
+        let edit = ui.add_enabled(!dialog.is_sent(), edit.id(Id::unique("typed")));
+        let edit = edit.labelled_by(label.id);
+        focus_once(ui, &edit, &dialog.id);
+        if edit.changed() {
+            scene.out.push(Msg::Typed(typed));
+        }
+    });
+}
+
+/// What would come of it, as the relays say. `short`: where the list beside it has the steps.
+pub(super) fn then(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, short: bool) {
     let colours = scene.colours;
-    match &dialog.preview {
-        Loaded::No | Loaded::Asked => line(ui, "Then … asking the relay", colours.dim),
-        Loaded::Failed(why) => line(ui, format!("Then {UNKNOWN}  no preview: {why}"), colours.warn),
-        Loaded::Come(preview) => {
-            for ladder in &preview.ladders {
-                strong(ui, head(ladder), colours.text);
-                for text in steps(ladder) {
-                    line(ui, text, colours.dim);
+    if dialog.previews.values().all(Loaded::is_asked) {
+        line(ui, "Then … asking the relay", colours.dim);
+        return;
+    }
+    let several = dialog.previews.len() > 1;
+    for (relay, preview) in &dialog.previews {
+        let name = scene.model.names(&[*relay]);
+        let on = if several { format!("on {name}: ") } else { String::new() };
+        match preview {
+            Loaded::Come(preview) => {
+                for ladder in &preview.ladders {
+                    let head = head(ladder, short);
+                    for (place, text) in head.iter().enumerate() {
+                        let on = if place == 0 { on.as_str() } else { "" };
+                        strong(ui, format!("{on}{text}"), colours.text);
+                    }
+                    if !short {
+                        steps(ladder).into_iter().for_each(|text| line(ui, text, colours.dim));
+                    }
+                    let from = format!("  from its last {} requests", ladder.requests);
+                    line(ui, from, colours.dim);
                 }
             }
-            warnings(ui, scene, dialog, preview);
-        }
-    }
-}
-
-fn warnings(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, preview: &Preview) {
-    let colours = scene.colours;
-    for warning in &preview.warnings {
-        let (shape, colour) = match warning.kind {
-            WarningKind::LastRung | WarningKind::OnlySick => ("▲", colours.bad),
-            WarningKind::CapabilityLost | WarningKind::OverPeak => ("◆", colours.warn),
-        };
-        line(ui, format!("{shape} {}", warning.text), colour);
-        let Some(ladder) = warning.ladder.as_ref() else { continue };
-        if warning.kind == WarningKind::LastRung {
-            let mut accepted = dialog.accept.contains(ladder);
-            let text = format!("I accept this for {ladder} (Alt+A)");
-            if ui.checkbox(&mut accepted, RichText::new(text).font(mono())).clicked() {
-                scene.out.push(Msg::Accept(ladder.clone()));
+            Loaded::Failed(why) => {
+                line(ui, format!("Then {UNKNOWN}  no preview {on}{why}"), colours.warn);
             }
-            line(ui, "Demote instead keeps it as the last choice (Alt+D)", colours.dim);
+            Loaded::Asked | Loaded::No => line(ui, format!("{on}asking …"), colours.dim),
         }
+    }
+    for warning in dialog.warnings() {
+        warn(ui, scene, dialog, warning);
     }
 }
 
-/// A ladder before and after.
-fn head(ladder: &LadderPreview) -> String {
-    format!(
-        "{:<12} first token p50 {}, p95 {}   {}   unserved {}",
+fn warn(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, warning: &Warning) {
+    let colours = scene.colours;
+    let (shape, colour) = match warning.kind {
+        WarningKind::LastRung | WarningKind::OnlySick => ("▲", colours.bad),
+        WarningKind::CapabilityLost | WarningKind::OverPeak => ("◆", colours.warn),
+    };
+    line(ui, format!("{shape} {}", warning.text), colour);
+    let Some(ladder) = warning.ladder.as_ref() else { return };
+    if warning.kind == WarningKind::LastRung {
+        let mut accepted = dialog.accept.contains(ladder);
+        let text = format!("I accept this for {ladder} (Alt+A)");
+        if ui.checkbox(&mut accepted, RichText::new(text).font(mono())).clicked() {
+            scene.out.push(Msg::Accept(ladder.clone()));
+        }
+        line(ui, "Demote instead keeps it as the last choice (Alt+D)", colours.dim);
+    }
+}
+
+/// A ladder before and after; in two lines where there is little room.
+fn head(ladder: &LadderPreview, short: bool) -> Vec<String> {
+    let times = format!(
+        "{:<12} first token p50 {}, p95 {}",
         ladder.ladder,
         both(ladder.ttft_p50_ms, wait),
         both(ladder.ttft_p95_ms, wait),
+    );
+    let rest = format!(
+        "{}   unserved {}",
         both(ladder.cost_nps, |cost| cost.map_or(UNKNOWN.to_owned(), per_hour)),
         both(ladder.unserved, percent),
-    )
+    );
+    if short { vec![times, rest] } else { vec![format!("{times}   {rest}")] }
 }
 
 fn steps(ladder: &LadderPreview) -> Vec<String> {
@@ -188,9 +286,7 @@ fn steps(ladder: &LadderPreview) -> Vec<String> {
             both(step.cost_nps, |cost| cost.map_or(UNKNOWN.to_owned(), per_hour)),
         )
     };
-    let mut all: Vec<String> = ladder.steps.iter().map(row).collect();
-    all.push(format!("  from its last {} requests", ladder.requests));
-    all
+    ladder.steps.iter().map(row).collect()
 }
 
 fn both<T: Copy>(pair: BeforeAfter<T>, say: impl Fn(T) -> String) -> String {
@@ -198,7 +294,8 @@ fn both<T: Copy>(pair: BeforeAfter<T>, say: impl Fn(T) -> String) -> String {
     if before == after { before } else { format!("{before} → {after}") }
 }
 
-fn ending(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
+/// How the sending went, what is in the way, and the two ways out.
+pub(super) fn ending(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
     let colours = scene.colours;
     for sent in dialog.sent.values() {
         let (text, colour) = match sent {
@@ -210,18 +307,20 @@ fn ending(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
         line(ui, text, colour);
     }
     let obstacle = dialog.obstacle(scene.model, scene.now);
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         if ui.button(RichText::new("Esc cancel").font(mono())).clicked() {
             scene.out.push(Msg::Back);
         }
-        let text =
-            RichText::new(format!("Ctrl+Enter {}", what(dialog).to_lowercase())).font(mono());
-        let button = ui.add_enabled(obstacle.is_none(), eframe::egui::Button::new(text));
-        if button.clicked() {
+        let words = match &dialog.about {
+            About::Order { .. } => "set this order".to_owned(),
+            _ => what(dialog).to_lowercase(),
+        };
+        let text = RichText::new(format!("Ctrl+Enter {words}")).font(mono());
+        if ui.add_enabled(obstacle.is_none(), Button::new(text)).clicked() {
             scene.out.push(Msg::Send);
         }
-        if let Some(why) = obstacle.filter(|_| !dialog.is_sent()) {
-            line(ui, why, colours.warn);
-        }
     });
+    if let Some(why) = obstacle.filter(|_| !dialog.is_sent()) {
+        cut(ui, why, colours.warn);
+    }
 }

@@ -2,7 +2,9 @@
 
 use super::{Scene, line};
 use crate::model::{Known, Reach};
-use eframe::egui::{CentralPanel, Frame, Margin, Ui};
+use crate::theme::mono;
+use crate::update::Msg;
+use eframe::egui::{CentralPanel, Frame, Margin, RichText, Ui};
 use shared::admin::Role;
 use shared::figures::{UNKNOWN, span};
 
@@ -18,6 +20,10 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
             if let Reach::Lost(why) = &known.reach {
                 line(ui, format!("    {why}"), colours.warn);
             }
+            if known.url.starts_with("http://") && !is_here(&known.url) {
+                let text = "    http: a token to it travels in clear; use https, or a tunnel";
+                line(ui, text, colours.warn);
+            }
             if let Some(error) = known.board.as_ref().and_then(|b| b.relay.config.error.as_ref()) {
                 line(ui, format!("    config refused: {}", error.text), colours.bad);
             }
@@ -26,17 +32,53 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
             }
         }
         ui.add_space(12.0);
-        let theme = if scene.model.light { "light" } else { "dark" };
-        let times = if scene.model.utc { "UTC" } else { "local" };
-        let text = format!("theme [{theme}] Ctrl+T   times [{times}] z   scale Ctrl+ + - 0");
-        line(ui, text, colours.dim);
+        settings(ui, scene);
     });
+}
+
+/// What is remembered, each as a button.
+fn settings(ui: &mut Ui, scene: &mut Scene<'_>) {
+    let settings = scene.model.settings.clone();
+    let on = |is: bool| if is { "on" } else { "off" };
+    let mut button = |ui: &mut Ui, text: String, msg: Msg| {
+        if ui.button(RichText::new(text).font(mono())).clicked() {
+            scene.out.push(msg);
+        }
+    };
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new("alerts: title and urgency on ·").font(mono()));
+        button(ui, format!("desktop {}", on(settings.desktop)), Msg::Desktop);
+        button(ui, format!("sound {}", on(settings.sound)), Msg::Sound);
+        button(ui, "try one".to_owned(), Msg::TryAlert);
+    });
+    ui.horizontal_wrapped(|ui| {
+        let theme = if settings.light { "light" } else { "dark" };
+        let times = if settings.utc { "UTC" } else { "local" };
+        button(ui, format!("theme {theme} (Ctrl+T)"), Msg::Theme);
+        button(ui, format!("times {times} (z)"), Msg::Utc);
+        button(ui, format!("scale {:.0} %", settings.scale * 100.0), Msg::Scale(0));
+        button(ui, "larger (Ctrl++)".to_owned(), Msg::Scale(1));
+        button(ui, "smaller (Ctrl+-)".to_owned(), Msg::Scale(-1));
+    });
+    let alerts = &scene.model.alerts;
+    for alert in &alerts.standing {
+        let muted = alerts.is_muted(&alert.key, scene.now);
+        let colour = if muted { scene.colours.dim } else { scene.colours.bad };
+        let sign = if muted { "muted" } else { "▲" };
+        line(ui, format!("{sign} {}", alert.text), colour);
+    }
+}
+
+/// Whether an address is this machine's own.
+fn is_here(url: &str) -> bool {
+    let host = url.split("://").nth(1).unwrap_or_default();
+    ["127.", "localhost", "[::1]"].iter().any(|here| host.starts_with(here))
 }
 
 fn head() -> String {
     format!(
         "  {:<14}{:<10}{:<34}{:<20}{:<10}{:<9}{:<9}{:<10}{}",
-        "relay", "env", "address", "who", "version", "up", "news", "clock", "journal"
+        "relay", "env", "address", "who", "version", "up", "news", "clock", "journal  fleet"
     )
 }
 
@@ -55,8 +97,13 @@ fn row(known: &Known, now: i64) -> String {
         let state = if relay.journal.ok { "ok" } else { "FAILING" };
         relay.journal.error.clone().unwrap_or_else(|| state.to_owned())
     });
+    let fleet = relay.map_or_else(unknown, |relay| match (relay.fleet.on, relay.fleet.ok) {
+        (false, _) => "alone".to_owned(),
+        (true, true) => format!("ok, {} peers", relay.fleet.peers.len()),
+        (true, false) => "store LOST".to_owned(),
+    });
     format!(
-        "{sign} {:<14}{:<10}{:<34}{who:<20}{:<10}{up:<9}{:<9}{:<10}{journal}",
+        "{sign} {:<14}{:<10}{:<34}{who:<20}{:<10}{up:<9}{:<9}{:<10}{journal:<9}{fleet}",
         known.name(),
         relay.and_then(|relay| relay.env.clone()).unwrap_or_else(unknown),
         known.url,

@@ -2,6 +2,7 @@
 
 use super::{Scene, line, strong};
 use crate::cell::cell;
+use crate::model::Spread;
 use eframe::egui::Ui;
 use shared::admin::{LadderState, RungState};
 use shared::figures::{UNKNOWN, countdown, per_hour, percent, rate, share, span, wait};
@@ -38,7 +39,7 @@ fn nothing() -> Vec<String> {
 fn of_rung(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
     let now = scene.relay_now();
     let region = rung.region.as_deref().map(|region| format!(" · {region}")).unwrap_or_default();
-    let said = cell(rung, None, now, None);
+    let said = cell(rung, None, now, None, spread(scene, &rung.name));
     let health = &rung.health;
     let since = health.sick_since_at.map(|at| format!(" since {}", scene.clock(at)));
     let opens = match health.opens_10m {
@@ -66,12 +67,39 @@ fn of_rung(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
             out.push(format!("{} streams still run", forced.draining));
         }
     }
+    out.extend(relays(scene, &rung.name));
     out.extend(figures(scene, rung));
     out.extend(place(scene, rung));
     out.push(String::new());
     out.push("o open  c closed  d demote  a auto".to_owned());
-    out.push("p probe now  t test call  Enter history".to_owned());
+    out.push("p probe now  t test call  n note".to_owned());
+    out.push("Enter history  x mark  e extend".to_owned());
     out
+}
+
+fn spread(scene: &Scene<'_>, rung: &str) -> Spread {
+    let merged = scene.model.merged.as_ref();
+    merged.and_then(|merged| merged.spread.get(rung)).copied().unwrap_or_default()
+}
+
+/// How the rung is on each of several relays.
+fn relays(scene: &Scene<'_>, name: &str) -> Vec<String> {
+    let viewed = scene.model.viewed();
+    if viewed.len() < 2 {
+        return Vec::new();
+    }
+    let line = |known: &crate::model::Known| {
+        let stale = known.is_stale(scene.now).then(|| known.age(scene.now).unwrap_or(0));
+        let board = known.board.as_ref();
+        let rung = board.and_then(|board| board.rungs.iter().find(|rung| rung.name == name));
+        let Some(rung) = rung else { return format!("{:<10} does not know it", known.name()) };
+        let now = shared::UnixMillis(scene.now + known.offset.get());
+        let said = cell(rung, None, now, stale, Spread::default());
+        let shape = said.head.split(' ').next().unwrap_or_default();
+        format!("{:<10} {shape} {} {}", known.name(), said.second, said.third)
+    };
+    let known = viewed.into_iter().filter_map(|index| scene.model.relays.get(index));
+    std::iter::once(String::new()).chain(known.map(line)).collect()
 }
 
 /// Its last half minute in numbers, and how it ended last.

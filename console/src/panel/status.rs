@@ -1,46 +1,76 @@
-//! The line at the bottom: how old the news is, how the relay is, what was said last.
+//! The line at the bottom: how old the news is, how the relays are, what was said last.
 
 use super::{Scene, line};
-use crate::model::Known;
 use eframe::egui::{Align, Layout, Ui};
 use shared::figures::span;
 
 /// What was said stands for so long, in milliseconds.
 const STANDS: i64 = 30_000;
+/// Younger news is live: how young it is says nothing.
+const LIVE: i64 = 2_500;
 
 /// Draws it.
 pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let colours = scene.colours;
     ui.horizontal_centered(|ui| {
         let stale = scene.model.is_stale(scene.now);
-        let age = scene.model.relay().and_then(|known| known.age(scene.now));
+        let age = scene.model.lead().and_then(|known| known.age(scene.now));
         let (text, colour) = match (age, stale) {
-            (Some(age), false) => (format!("● {}", span(age)), colours.dim),
-            (Some(age), true) => (format!("◌ no news for {}", span(age)), colours.bad),
+            (Some(age), false) if age < LIVE => ("● live".to_owned(), colours.dim),
+            (Some(age), false) => (format!("● {} old", span(age)), colours.dim),
+            (Some(age), true) => {
+                let heard = scene.model.lead().and_then(|known| known.heard_at).unwrap_or(0);
+                let heard = scene.clock(shared::UnixMillis(heard));
+                (format!("◌ no news for {}, data from {heard}", span(age)), colours.bad)
+            }
             (None, _) => ("○ never heard of it".to_owned(), colours.warn),
         };
         line(ui, text, colour);
         if let Some(board) = scene.model.board() {
-            let relay = &board.relay;
-            let journal = if relay.journal.ok { "journal ok" } else { "journal FAILING" };
-            let colour = if relay.journal.ok { colours.dim } else { colours.bad };
-            line(ui, journal, colour);
-            let streams = format!("{} streams, {} waiting", relay.streams, relay.waiting);
-            line(ui, streams, colours.dim);
-            if relay.drain.on {
-                line(ui, "STOPPING", colours.bad);
-            }
-            let skew = scene.model.relay().map_or(0, |known: &Known| known.offset.get());
-            if skew.abs() > 2_000 {
-                line(ui, format!("clock off by {}", span(skew.abs())), colours.warn);
-            }
+            health(ui, scene, board, stale);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            line(ui, "? keys  g worst  y copy", colours.dim);
+            line(ui, "? keys  Ctrl+K  g worst  y copy", colours.dim);
             let said = scene.model.said.as_ref();
             if let Some((text, _)) = said.filter(|(_, at)| scene.now - at < STANDS) {
-                line(ui, text.clone(), colours.text);
+                super::cut(ui, text.clone(), colours.text);
             }
         });
     });
+}
+
+fn health(ui: &mut Ui, scene: &Scene<'_>, board: &shared::admin::Board, stale: bool) {
+    let colours = scene.colours;
+    let viewed = scene.model.viewed();
+    let known = viewed.iter().filter_map(|index| scene.model.relays.get(*index)?.board.as_ref());
+    let (journal, fleet) = known.fold((true, None), |(journal, fleet), board| {
+        let of = board.relay.fleet.on.then_some(board.relay.fleet.ok);
+        (journal && board.relay.journal.ok, fleet.map_or(of, |all| Some(all && of.unwrap_or(true))))
+    });
+    let (text, colour) =
+        if journal { ("journal ok", colours.dim) } else { ("journal FAILING", colours.bad) };
+    line(ui, text, colour);
+    if let Some(ok) = fleet {
+        let (text, colour) = if ok { ("fleet ok", colours.dim) } else { ("fleet LOST", colours.warn) };
+        line(ui, text, colour);
+    }
+    if stale {
+        // What runs now is not known.
+        line(ui, "– streams, – waiting", colours.dim);
+    } else {
+        let relay = &board.relay;
+        line(ui, format!("{} streams, {} waiting", relay.streams, relay.waiting), colours.dim);
+    }
+    if board.relay.drain.on {
+        line(ui, "STOPPING", colours.bad);
+    }
+    let budget = scene.model.selected.ladder.as_ref().and_then(|name| scene.model.ladder(name));
+    if let Some(ladder) = budget {
+        let (hedge, retry) = (&ladder.budget.hedge, &ladder.budget.retry);
+        let text = format!(
+            "hedge {:.0}/{:.0} retry {:.0}/{:.0}",
+            hedge.level, hedge.cap, retry.level, retry.cap
+        );
+        line(ui, text, colours.dim);
+    }
 }

@@ -5,7 +5,7 @@ use crate::model::Reach;
 use crate::theme::mono;
 use crate::update::Msg;
 use eframe::egui::{Label, RichText, Sense, Ui};
-use shared::diagnose::{Level, diagnose};
+use shared::diagnose::Level;
 
 /// So many are shown before the rest is counted.
 const SHOWN: usize = 3;
@@ -13,39 +13,40 @@ const SHOWN: usize = 3;
 /// Draws it.
 pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let colours = scene.colours;
-    let Some(board) = scene.model.board() else {
-        let why = scene.model.relay().map(|known| match &known.reach {
-            Reach::Lost(why) => why.clone(),
+    if scene.model.board().is_none() {
+        let why = scene.model.lead().map(|known| match &known.reach {
+            Reach::Lost(why) => format!("{} is lost: {why}", known.name()),
             _ => format!("connecting to {} …", known.url),
         });
         line(ui, format!("◌ {}", why.unwrap_or_default()), colours.warn);
         return;
-    };
-    let mut lost = 0;
-    for known in &scene.model.relays {
-        if let (Reach::Lost(why), true) = (&known.reach, known.is_stale(scene.now)) {
-            line(ui, format!("▲ {} is lost: {why}", known.name()), colours.bad);
-            lost += 1;
-        }
     }
-    let troubles = diagnose(board);
-    if troubles.is_empty() && lost == 0 {
+    let troubles = &scene.model.lines;
+    if troubles.is_empty() {
         line(ui, "● all well", colours.dim);
     }
-    let most = if scene.model.all_troubles { troubles.len() } else { SHOWN };
+    let all = scene.model.all_troubles;
+    let most = if all { troubles.len() } else { SHOWN };
     for (place, trouble) in troubles.iter().take(most).enumerate() {
         let (shape, colour) = match trouble.level {
             Level::Broken => ("▲", colours.bad),
             Level::Warning => ("◆", colours.warn),
             Level::Hand => ("■", colours.hand),
         };
-        let text = RichText::new(format!("{shape} {}", trouble.text)).font(mono()).color(colour);
+        let here = scene.model.trouble == Some(place);
+        let mark = if here { "→" } else { shape };
+        let text = RichText::new(format!("{mark} {}", trouble.text)).font(mono()).color(colour);
         let label = Label::new(text).truncate().sense(Sense::click());
         if ui.add(label).on_hover_text(&trouble.text).clicked() {
             scene.out.push(Msg::TroubleAt(place));
         }
     }
-    if troubles.len() > most {
-        line(ui, format!("  +{} more (w)", troubles.len() - most), colours.dim);
+    let more = troubles.len().saturating_sub(SHOWN);
+    if more > 0 {
+        let text = if all { "  fewer".to_owned() } else { format!("  +{more} more, ] goes on") };
+        let text = RichText::new(text).font(mono()).color(colours.dim);
+        if ui.add(Label::new(text).sense(Sense::click())).clicked() {
+            scene.out.push(Msg::AllTroubles);
+        }
     }
 }

@@ -1,34 +1,15 @@
 //! The Board turned: the same rungs once each, under their provider or what they share.
 
-use super::{Scene, line, strong};
+use super::{Scene, line};
 use crate::cell::{Fill, cell};
+use crate::turned::groups;
 use crate::model::Turn;
 use crate::theme::mono;
 use crate::update::Msg;
 use eframe::egui::{RichText, Ui};
-use shared::admin::{Board, RungState};
+use shared::admin::RungState;
 use shared::diagnose::is_out;
 use shared::figures::{per_hour, percent, rate, share, span, wait};
-
-/// What the rungs stand under, in the board's order, each with its rungs.
-#[must_use]
-pub fn groups(board: &Board, turn: Turn) -> Vec<(String, Vec<&RungState>)> {
-    let mut all: Vec<(String, Vec<&RungState>)> = Vec::new();
-    for rung in &board.rungs {
-        let names: Vec<String> = match turn {
-            Turn::Domains if rung.domains.is_empty() => vec!["(no domain)".to_owned()],
-            Turn::Domains => rung.domains.clone(),
-            Turn::Providers | Turn::Ladders => vec![rung.provider.clone()],
-        };
-        for name in names {
-            match all.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, rungs)) => rungs.push(rung),
-                None => all.push((name, vec![rung])),
-            }
-        }
-    }
-    all
-}
 
 /// Draws it.
 pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
@@ -66,9 +47,19 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
             wait(p95),
             per_hour(sum(|rung| rung.now.cost_nps)),
         );
-        strong(ui, text, if out > 0 { colours.bad } else { colours.text });
+        let names: Vec<String> = rungs.iter().map(|rung| rung.name.clone()).collect();
+        let chosen = rungs.len() > 1 && rungs.len() == scene.model.marked.len()
+            && names.iter().all(|name| scene.model.marked.contains(name));
+        let colour = if out > 0 { colours.bad } else { colours.text };
+        let text = RichText::new(text).font(mono()).color(colour).strong();
+        if ui.selectable_label(chosen, text).on_hover_text("all of it, to change it together").clicked() {
+            scene.out.push(Msg::Heading(names));
+        }
         for rung in rungs {
-            let said = cell(rung, None, scene.relay_now(), stale);
+            let spread = scene.model.merged.as_ref();
+            let spread = spread.and_then(|merged| merged.spread.get(&rung.name));
+            let spread = spread.copied().unwrap_or_default();
+            let said = cell(rung, None, scene.relay_now(), stale, spread);
             let colour = match said.fill {
                 Fill::None => colours.dim,
                 Fill::Tint => colours.warn,
@@ -106,27 +97,5 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
                 scene.out.push(Msg::Select { ladder, rung: Some(rung.name.clone()) });
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use shared::admin::sample;
-
-    #[test]
-    fn every_rung_stands_under_its_provider_once_and_under_each_of_its_domains() {
-        let mut board = sample::calm(&[("chat", &["sol", "opus"]), ("code", &["opus"])]);
-        board.rungs[0].provider = "openai".to_owned();
-        board.rungs[1].provider = "anthropic".to_owned();
-        board.rungs[0].domains = vec!["eu".to_owned(), "azure".to_owned()];
-        board.rungs[1].domains = Vec::new();
-        let names = |turn| {
-            let all = groups(&board, turn).into_iter();
-            all.map(|(name, rungs)| (name, rungs.len())).collect::<Vec<_>>()
-        };
-        assert_eq!(names(Turn::Providers), [("openai".to_owned(), 1), ("anthropic".to_owned(), 1)]);
-        let domains = [("eu", 1), ("azure", 1), ("(no domain)", 1)];
-        assert_eq!(names(Turn::Domains), domains.map(|(name, count)| (name.to_owned(), count)));
     }
 }

@@ -112,6 +112,8 @@ fn what_was_done_closes_the_dialog_and_u_takes_it_back() {
     assert!(harness.state().console.model.dialog.is_none());
     harness.get_by_label_contains("u takes it back");
     press(&mut harness, Key::U);
+    assert!(harness.state().sent.iter().all(|task| !matches!(task, Task::Deed { .. })));
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
     let undo = harness.state().sent.last().cloned().unwrap();
     let Task::Deed { path, .. } = undo else { panic!("{undo:?}") };
     assert_eq!(path, ["actions", id.as_str(), "undo"]);
@@ -128,6 +130,7 @@ fn a_dialog_that_was_closed_too_soon_keeps_nobody_from_undoing() {
     let done = News::Done { relay: 0, id: id.clone(), result: Ok(serde_json::json!({})) };
     harness.state_mut().news(done);
     press(&mut harness, Key::U);
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
     let is_undo = |task: &Task| matches!(task, Task::Deed { path, .. } if path.contains(&id));
     assert!(harness.state().sent.iter().any(is_undo));
 }
@@ -183,14 +186,12 @@ fn a_viewer_may_only_look() {
 
 /// A desk that watches a second relay, too, of this env.
 fn beside(env: Option<&str>, other: Option<&str>) -> Desk {
-    let mut board = sick();
-    board.relay.env = env.map(str::to_owned);
-    let mut desk = Desk::with(&board);
-    let mut second = crate::model::Known::new("http://127.0.0.1:8790");
-    board.relay.env = other.map(str::to_owned);
-    second.apply("snapshot", &serde_json::to_string(&board).unwrap(), desk.now);
-    desk.console.model.relays.push(second);
-    desk
+    let of = |env: Option<&str>| {
+        let mut board = sick();
+        board.relay.env = env.map(str::to_owned);
+        board
+    };
+    Desk::of(&[of(env), of(other)])
 }
 
 #[test]
@@ -222,11 +223,14 @@ fn what_several_relays_did_is_taken_back_on_all_of_them() {
         harness.state_mut().news(News::Done { relay, id: id.clone(), result });
     }
     press(&mut harness, Key::U);
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
     let undone = |desk: &Desk| {
         let deeds = desk.sent.iter().filter(|task| matches!(task, Task::Deed { .. }));
         deeds.map(Task::relay).collect::<Vec<_>>()
     };
     assert_eq!(undone(harness.state()), [0, 1]);
+    press(&mut harness, Key::Escape);
     press(&mut harness, Key::U);
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
     assert_eq!(undone(harness.state()).len(), 2, "once");
 }

@@ -18,7 +18,8 @@ fn after_five_seconds_of_silence_the_cells_ask_and_actions_are_off() {
     harness.state_mut().now += 5_001;
     harness.run_steps(2);
     assert_eq!(harness.query_all_by_label_contains("sol, no news").count(), 1);
-    harness.get_by_label("◌ no news for 5.0 s");
+    harness.get_by_label("◌ no news for 5.0 s, data from 03:04:11");
+    harness.get_by_label("– streams, – waiting");
     press(&mut harness, Key::O);
     // All else that a change needs is there.
     harness.state_mut().console.model.dialog.as_mut().unwrap().reason = "hangs".to_owned();
@@ -33,6 +34,7 @@ fn after_five_seconds_of_silence_the_cells_ask_and_actions_are_off() {
     press(&mut harness, Key::Escape);
     harness.state_mut().now += 5_001;
     press(&mut harness, Key::P);
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
     assert!(
         harness.state().sent.iter().all(|task| !matches!(task, crate::update::Task::Deed { .. }))
     );
@@ -42,10 +44,10 @@ fn after_five_seconds_of_silence_the_cells_ask_and_actions_are_off() {
 fn a_tick_makes_it_fresh_again_and_a_loss_says_why() {
     let mut harness = opened(Desk::with(&board()));
     harness.state_mut().now += 9_000;
-    let lost = News::Lost { relay: 0, why: "connection refused".to_owned() };
+    let lost = News::Lost { relay: 0, why: "connection refused".to_owned(), token: false };
     harness.state_mut().news(lost);
     harness.run_steps(2);
-    harness.get_by_label_contains("is lost: connection refused");
+    harness.get_by_label_contains("eu-1 is lost for 9.0 s: connection refused");
     let tick = shared::admin::Tick {
         at: sample::before(-9),
         streams: 3,
@@ -84,6 +86,6 @@ fn events_change_what_is_shown_and_keep_the_curves() {
     desk.event("weather", &"sunny");
     desk.event("rung", &"nonsense");
     desk.work();
-    assert!(desk.console.model.relay().unwrap().unread.is_some());
+    assert!(desk.console.model.lead().unwrap().unread.is_some());
     assert_eq!(desk.console.model.rung("sol").unwrap().health.state, "open");
 }

@@ -67,6 +67,8 @@ fn filter(query: Vec<(String, String)>) -> Result<RequestFilter, Problem> {
             "client" => filter.client = Some(text),
             "min_ttft_ms" => filter.min_ttft_ms = Some(value(&key, &text)?),
             "trouble" => filter.trouble = value(&key, &text)?,
+            "rescued" => filter.rescued = value(&key, &text)?,
+            "ended" => filter.ended = Some(value(&key, &text)?),
             "sort" => filter.sort = value(&key, &text)?,
             "limit" => filter.limit = value(&key, &text)?,
             "cursor" => filter.cursor = Some(text),
@@ -74,7 +76,7 @@ fn filter(query: Vec<(String, String)>) -> Result<RequestFilter, Problem> {
                 return Err(Problem::new(
                     StatusCode::BAD_REQUEST,
                     "Unknown filter. These are known: ladder, tried, answered_by, outcome, kind, \
-                     since, until, id, client, min_ttft_ms, trouble, sort, limit, cursor.",
+                     since, until, id, client, min_ttft_ms, ended, trouble, rescued, sort, limit, cursor.",
                 ));
             }
         }

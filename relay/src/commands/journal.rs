@@ -117,6 +117,8 @@ fn reader(place: &Place) -> Result<Reader, Failed> {
 
 fn requests(args: &RequestsArgs) -> Result<(), Failed> {
     let filter = RequestFilter {
+        ended: None,
+        rescued: false,
         ladder: args.ladder.clone(),
         tried: args.tried.clone(),
         answered_by: args.answered_by.clone(),

@@ -28,7 +28,7 @@ use query::Part;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 use shared::admin::actions::{Action, ActionPage};
 use shared::admin::{RequestDetail, RequestPage, RequestRow, Series, Summary, TransitionPage};
-use shared::{AttemptKind, RequestId, RequestOutcome, UnixMillis};
+use shared::{AttemptKind, AttemptOutcome, RequestId, RequestOutcome, UnixMillis};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,8 +65,12 @@ pub struct RequestFilter {
     pub client: Option<String>,
     /// First token at or after this many milliseconds.
     pub min_ttft_ms: Option<u64>,
+    /// An attempt ended so; on the rung of `tried`, if that is given.
+    pub ended: Option<AttemptOutcome>,
     /// Only what was not a plain first attempt, answered in time.
     pub trouble: bool,
+    /// Only what ended well because of a later attempt.
+    pub rescued: bool,
     /// In which order.
     pub sort: Sort,
     /// Rows per page, 1 to [`RequestFilter::MAX_LIMIT`]; beyond that it is clamped.
@@ -96,7 +100,9 @@ impl Default for RequestFilter {
             id: None,
             client: None,
             min_ttft_ms: None,
+            ended: None,
             trouble: false,
+            rescued: false,
             sort: Sort::At,
             limit: Self::DEFAULT_LIMIT,
             cursor: None,

@@ -9,7 +9,8 @@ use super::board::{
     LadderState, Limits, OverrideState, ProbeState, ProviderState, RelayState, Role, RungNow,
     RungPast, RungState, Step, Users, You,
 };
-use crate::UnixMillis;
+use super::RequestRow;
+use crate::{RequestId, RequestOutcome, UnixMillis};
 use std::collections::BTreeMap;
 
 /// 2025-11-29T03:04:11Z, the night that all samples play in.
@@ -199,5 +200,31 @@ pub fn force(rung: &mut RungState, mode: &str) {
 pub fn shares(ladder: &mut LadderState, shares: &[f64]) {
     for (step, share) in ladder.steps.iter_mut().zip(shares) {
         step.share = Some(*share);
+    }
+}
+
+/// A request that was answered by `sol` in time.
+#[must_use]
+pub fn request(id: RequestId, at: UnixMillis) -> RequestRow {
+    RequestRow {
+        id,
+        at,
+        client: Some("web".to_owned()),
+        ladder: Some("chat".to_owned()),
+        model: Some("chat".to_owned()),
+        stream: true,
+        outcome: Some(RequestOutcome::Ok),
+        cause: None,
+        status: Some(200),
+        answered_by: Some("sol".to_owned()),
+        attempts_made: 1,
+        hedged: false,
+        ttft_ms: Some(640),
+        latency_ms: Some(9_800),
+        input_tokens: Some(812),
+        output_tokens: Some(340),
+        cost_usd: Some(0.0041),
+        bytes: 9_000,
+        events: 340,
     }
 }

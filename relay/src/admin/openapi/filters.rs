@@ -6,7 +6,7 @@
 #![expect(dead_code, reason = "they describe; see above")]
 
 use shared::admin::actions::ActionKind;
-use shared::{AttemptKind, RequestId, RequestOutcome, UnixMillis};
+use shared::{AttemptKind, AttemptOutcome, RequestId, RequestOutcome, UnixMillis};
 use utoipa::{IntoParams, ToSchema};
 
 /// An order of a list of requests, all of them greatest first.
@@ -77,8 +77,13 @@ pub(in crate::admin) struct RequestQuery {
     client: Option<String>,
     /// First token at or after this many milliseconds.
     min_ttft_ms: Option<u64>,
+    /// An attempt ended so; on the rung of `tried`, if that is given.
+    #[param(inline)]
+    ended: Option<AttemptOutcome>,
     /// Only what was not a plain first attempt, answered in time.
     trouble: Option<bool>,
+    /// Only what ended well because of a later attempt.
+    rescued: Option<bool>,
     /// In which order; newest first if not said.
     #[param(inline)]
     sort: Option<Order>,

@@ -37,6 +37,9 @@ const TROUBLE: &str = " AND (r.outcome <> 'ok' OR r.attempts_made > 1
     OR EXISTS (SELECT 1 FROM attempts a WHERE a.request = r.id
                AND (a.verdict <> 'good' OR a.stream_verdict = 'bad')))";
 
+/// What ended well because of an attempt after the first.
+const RESCUED: &str = " AND r.outcome IN ('ok', 'refused') AND EXISTS (SELECT 1 FROM attempts a \
+     WHERE a.request = r.id AND a.n > 1 AND a.outcome IN ('ok', 'refused'))";
 /// Whether a rung has fewer attempts than this many.
 pub(super) const RARE: &str =
     "SELECT count(*) < 20000 FROM (SELECT 1 FROM attempts WHERE rung = ? LIMIT 20000)";
@@ -119,6 +122,17 @@ pub(in crate::journal) fn list(
         "EXISTS (SELECT 1 FROM attempts a WHERE a.request = r.id AND a.kind = ?)",
         filter.kind.map(|kind| kind.as_str().to_owned()),
     );
+    if let Some(ended) = filter.ended {
+        let rung = if filter.tried.is_some() { " AND a.rung = ?" } else { "" };
+        query.sql.push_str(&format!(
+            " AND EXISTS (SELECT 1 FROM attempts a WHERE a.request = r.id AND a.outcome = ?{rung})"
+        ));
+        query.values.push(Value::from(ended.as_str().to_owned()));
+        query.values.extend(filter.tried.clone().map(Value::from));
+    }
+    if filter.rescued {
+        query.sql.push_str(RESCUED);
+    }
     if filter.trouble {
         query.sql.push_str(TROUBLE);
     }

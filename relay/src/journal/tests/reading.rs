@@ -171,6 +171,41 @@ fn trouble_is_what_was_no_plain_first_attempt_answered_in_time() {
 }
 
 #[test]
+fn the_rescued_and_those_of_which_an_attempt_ended_so_are_found() {
+    let bed = Bed::new();
+    let journal = bed.keeping_all();
+    let mut ends: Vec<RequestEnd> = (1..=4).map(end).collect();
+    // Rescued by the second attempt, after a time-out on the first.
+    ends[1].attempts[0].outcome = AttemptOutcome::TtftTimeout;
+    ends[1].attempts.push(attempt(2, 2, "opus", AttemptKind::Failover));
+    // The second attempt did not help.
+    ends[2].outcome = RequestOutcome::Failed;
+    ends[2].attempts[0].outcome = AttemptOutcome::Connect;
+    ends[2].attempts.push(attempt(3, 2, "opus", AttemptKind::Failover));
+    ends[2].attempts[1].outcome = AttemptOutcome::TtftTimeout;
+    // A lost race is no rescue.
+    ends[3].attempts.push(attempt(4, 2, "opus", AttemptKind::Hedge));
+    ends[3].attempts[1].outcome = AttemptOutcome::Cancelled;
+    for end in ends {
+        assert!(outcome(journal.end(end)));
+    }
+    let reader = journal.reader();
+    let all = RequestFilter::default;
+    let rescued = RequestFilter { rescued: true, ..all() };
+    assert_eq!(numbers(&reader, &rescued), vec![2]);
+    let ended = |outcome, tried: Option<&str>| RequestFilter {
+        ended: Some(outcome),
+        tried: tried.map(str::to_owned),
+        ..all()
+    };
+    let timed_out = AttemptOutcome::TtftTimeout;
+    assert_eq!(numbers(&reader, &ended(timed_out, None)), vec![3, 2]);
+    assert_eq!(numbers(&reader, &ended(timed_out, Some("sol"))), vec![2]);
+    assert_eq!(numbers(&reader, &ended(timed_out, Some("opus"))), vec![3]);
+    assert_eq!(numbers(&reader, &ended(AttemptOutcome::Connect, Some("opus"))), Vec::<i64>::new());
+}
+
+#[test]
 fn a_wrong_cursor_says_so() {
     let bed = Bed::new();
     let journal = bed.ready();

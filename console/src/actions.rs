@@ -1,0 +1,40 @@
+//! What operators did, over all relays of the view: one that went to several of them is one.
+
+use crate::model::Model;
+use shared::admin::actions::Action;
+
+/// An action, and the relays that have it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row<'a> {
+    /// The action, as the first of them has it.
+    pub action: &'a Action,
+    /// The relays.
+    pub relays: Vec<usize>,
+    /// Whether something of it still holds on any of them.
+    pub in_force: bool,
+}
+
+/// What is in force first, the soonest to end on top and what has no end by its age; then what
+/// is past, newest first.
+#[must_use]
+pub fn rows(model: &Model) -> Vec<Row<'_>> {
+    let mut all: Vec<Row<'_>> = Vec::new();
+    for relay in model.viewed() {
+        let page = model.actions.get(&relay).and_then(|page| page.come());
+        for action in page.into_iter().flatten() {
+            match all.iter_mut().find(|row| row.action.id == action.id) {
+                Some(row) => {
+                    row.relays.push(relay);
+                    row.in_force |= action.in_force;
+                }
+                None => all.push(Row { action, relays: vec![relay], in_force: action.in_force }),
+            }
+        }
+    }
+    all.sort_by_key(|row| {
+        let until = row.action.until_at.map_or(i64::MAX, |at| at.0);
+        let at = row.action.at.0;
+        if row.in_force { (0, until, at) } else { (1, -at, 0) }
+    });
+    all
+}

@@ -1,0 +1,286 @@
+//! Alerts: what is worth calling somebody for who looks elsewhere. Each is raised once, until
+//! it clears. A breaker that opens and is absorbed raises none.
+
+use super::{Known, Model};
+use shared::admin::RungState;
+use shared::diagnose::{Level, Rule, Trouble, is_failing, is_out};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A relay that is lost for so long, in milliseconds.
+const LOST: i64 = 15_000;
+/// What an operator set and ends within so long.
+const ENDING: i64 = 120_000;
+/// Twice the usual spend for so long.
+const DEAR: i64 = 300_000;
+/// One that is muted is silent for so long.
+pub const MUTED: i64 = 1_800_000;
+
+/// Something to be called for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alert {
+    /// What it is about: as long as this stands it is not raised again.
+    pub key: String,
+    /// The words.
+    pub text: String,
+}
+
+/// What stands, and what is muted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Alerts {
+    /// What stands, the worst first.
+    pub standing: Vec<Alert>,
+    /// By key: until when it is muted, by our clock.
+    pub muted: BTreeMap<String, i64>,
+    /// Raised and not told yet.
+    pub fresh: Vec<Alert>,
+    /// Since when a ladder is dear.
+    dear: BTreeMap<String, i64>,
+    /// Rungs that had an override.
+    forced: BTreeSet<String>,
+    /// Rungs whose override ended while they were sick.
+    ended: BTreeSet<String>,
+}
+
+impl Alerts {
+    /// Whether it is muted at `now`.
+    #[must_use]
+    pub fn is_muted(&self, key: &str, now: i64) -> bool {
+        self.muted.get(key).is_some_and(|until| *until > now)
+    }
+
+    /// The one that the window's title tells: the worst that is not muted.
+    #[must_use]
+    pub fn worst(&self, now: i64) -> Option<&Alert> {
+        self.standing.iter().find(|alert| !self.is_muted(&alert.key, now))
+    }
+
+    /// Silences the one that the title tells; gives its words.
+    pub fn mute(&mut self, now: i64) -> Option<String> {
+        let worst = self.worst(now)?.clone();
+        self.muted.insert(worst.key, now + MUTED);
+        Some(worst.text)
+    }
+
+    /// How it stands at `now`: what is new is added to [`Self::fresh`].
+    fn stand(&mut self, all: Vec<Alert>, now: i64) {
+        self.muted.retain(|_, until| *until > now);
+        let is_new = |alert: &&Alert| {
+            self.standing.iter().all(|known| known.key != alert.key)
+                && self.muted.get(&alert.key).is_none_or(|until| *until <= now)
+        };
+        let fresh: Vec<Alert> = all.iter().filter(is_new).cloned().collect();
+        self.fresh.extend(fresh);
+        self.standing = all;
+    }
+}
+
+impl Model {
+    /// Raises what is to be raised at `now`.
+    pub fn alert(&mut self, now: i64) {
+        let mut alerts = std::mem::take(&mut self.alerts);
+        let all = raised(self, &mut alerts, now);
+        alerts.stand(all, now);
+        self.alerts = alerts;
+    }
+}
+
+fn raised(model: &Model, alerts: &mut Alerts, now: i64) -> Vec<Alert> {
+    let mut all = Vec::new();
+    let mut dear = BTreeMap::new();
+    for line in &model.lines {
+        let about = line.about.join("+");
+        let key = match line.rule {
+            Rule::Users if line.level == Level::Broken => format!("users/{about}"),
+            Rule::NoRung => format!("no rung/{about}"),
+            Rule::Refused => format!("refused/{about}"),
+            Rule::Journal => format!("journal/{}", relay_of(line)),
+            Rule::Spend => {
+                let since = alerts.dear.get(&about).copied().unwrap_or(now);
+                dear.insert(about.clone(), since);
+                if now - since < DEAR {
+                    continue;
+                }
+                format!("spend/{about}")
+            }
+            _ => continue,
+        };
+        all.push(Alert { key, text: line.text.clone() });
+    }
+    alerts.dear = dear;
+    for known in model.viewed().into_iter().filter_map(|index| model.relays.get(index)) {
+        all.extend(lost(known, now));
+    }
+    if !model.is_stale(now) {
+        all.extend(hands(model, alerts, now));
+    }
+    all
+}
+
+/// The relay's name, which is in front where there are several.
+fn relay_of(line: &Trouble) -> &str {
+    line.text.split(':').next().unwrap_or_default()
+}
+
+fn lost(known: &Known, now: i64) -> Option<Alert> {
+    let age = known.age(now).filter(|age| *age >= LOST)?;
+    let name = known.name();
+    let text = format!("{name} is lost for {}", shared::figures::span(age));
+    Some(Alert { key: format!("lost/{name}"), text })
+}
+
+/// What operators set: about to end, or ended on a rung that is still sick.
+fn hands(model: &Model, alerts: &mut Alerts, now: i64) -> Vec<Alert> {
+    let at = model.relay_now(now);
+    let Some(board) = model.board() else { return Vec::new() };
+    let mut all = Vec::new();
+    let soon = |until: shared::UnixMillis| until.0 - at.0 <= ENDING;
+    let is_sick = |rung: &RungState| is_out(rung, at) || is_failing(rung);
+    for rung in &board.rungs {
+        let name = &rung.name;
+        if let Some(forced) = &rung.forced {
+            alerts.forced.insert(name.clone());
+            alerts.ended.remove(name);
+            if forced.until_at.is_some_and(soon) {
+                let mode = forced.mode.replace('_', " ");
+                let text = format!("{name} {mode} ends within 2 min");
+                all.push(Alert { key: format!("ending/{name}"), text });
+            }
+        } else if alerts.forced.remove(name) && is_sick(rung) {
+            alerts.ended.insert(name.clone());
+        }
+        if alerts.ended.contains(name) {
+            if is_sick(rung) {
+                let text = format!("{name}: its override has ended, and it is still sick");
+                all.push(Alert { key: format!("ended/{name}"), text });
+            } else {
+                alerts.ended.remove(name);
+            }
+        }
+    }
+    for ladder in board.ladders.iter().filter(|ladder| ladder.source != "config") {
+        if ladder.until_at.is_some_and(soon) {
+            let text = format!("{}: its order ends within 2 min", ladder.name);
+            all.push(Alert { key: format!("ending order/{}", ladder.name), text });
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+    use shared::admin::Board;
+    use shared::admin::sample::{self, NIGHT};
+
+    fn model(change: impl Fn(&mut Board)) -> Model {
+        let relays = vec!["http://r".to_owned()];
+        let mut model = Model::new(Settings { relays, ..Settings::default() });
+        tell(&mut model, 0, change);
+        model
+    }
+
+    /// A new snapshot, after so many milliseconds.
+    fn tell(model: &mut Model, after: i64, change: impl Fn(&mut Board)) {
+        let mut board = sample::calm(&[("chat", &["sol", "opus"])]);
+        board.at.0 += after;
+        change(&mut board);
+        let data = serde_json::to_string(&board).unwrap();
+        model.relays[0].apply("snapshot", &data, NIGHT.0 + after);
+        model.merge(NIGHT.0 + after);
+        model.alert(NIGHT.0 + after);
+    }
+
+    fn fresh(model: &mut Model) -> Vec<String> {
+        std::mem::take(&mut model.alerts.fresh).into_iter().map(|alert| alert.key).collect()
+    }
+
+    #[test]
+    fn each_is_raised_once_until_it_clears() {
+        let hurt = |board: &mut Board| board.ladders[0].users.failed = 40;
+        let mut model = model(hurt);
+        assert_eq!(fresh(&mut model), ["users/chat"]);
+        tell(&mut model, 1_000, hurt);
+        assert!(fresh(&mut model).is_empty(), "it stands");
+        tell(&mut model, 2_000, |_| {});
+        assert!(model.alerts.standing.is_empty());
+        tell(&mut model, 3_000, hurt);
+        assert_eq!(fresh(&mut model), ["users/chat"], "it came again");
+    }
+
+    #[test]
+    fn a_breaker_that_opens_and_is_absorbed_raises_none() {
+        let mut model = model(|board| sample::open(&mut board.rungs[0], 4));
+        assert!(!model.lines.is_empty());
+        assert!(fresh(&mut model).is_empty());
+    }
+
+    #[test]
+    fn a_muted_one_is_silent_for_half_an_hour() {
+        let hurt = |board: &mut Board| board.ladders[0].users.failed = 40;
+        let mut model = model(hurt);
+        assert!(model.alerts.worst(NIGHT.0).is_some());
+        assert!(model.alerts.mute(NIGHT.0).is_some());
+        assert!(model.alerts.worst(NIGHT.0).is_none());
+        fresh(&mut model);
+        tell(&mut model, 1_000, |_| {});
+        tell(&mut model, MUTED - 1, hurt);
+        assert!(fresh(&mut model).is_empty(), "muted");
+        tell(&mut model, MUTED, |_| {});
+        tell(&mut model, MUTED + 1, hurt);
+        assert_eq!(fresh(&mut model), ["users/chat"]);
+    }
+
+    #[test]
+    fn what_ends_soon_or_ended_on_a_sick_rung_is_raised() {
+        let forced = |seconds: i64| {
+            move |board: &mut Board| {
+                sample::open(&mut board.rungs[0], 4);
+                sample::force(&mut board.rungs[0], "demoted");
+                let until = sample::before(-seconds);
+                board.rungs[0].forced.as_mut().unwrap().until_at = Some(until);
+            }
+        };
+        let mut model = model(forced(121));
+        assert!(fresh(&mut model).is_empty());
+        tell(&mut model, 1_000, forced(121));
+        assert_eq!(fresh(&mut model), ["ending/sol"]);
+        tell(&mut model, 121_000, |board| sample::open(&mut board.rungs[0], 4));
+        assert_eq!(fresh(&mut model), ["ended/sol"]);
+        tell(&mut model, 122_000, |_| {});
+        assert!(model.alerts.standing.is_empty(), "it is well");
+    }
+
+    #[test]
+    fn a_dear_ladder_is_raised_after_five_minutes_and_a_lost_relay_after_fifteen_seconds() {
+        let dear = |board: &mut Board| board.ladders[0].users.cost_nps = 9_900_000;
+        let mut model = model(dear);
+        tell(&mut model, DEAR - 1, dear);
+        assert!(fresh(&mut model).is_empty());
+        tell(&mut model, DEAR, dear);
+        assert_eq!(fresh(&mut model), ["spend/chat"]);
+        let now = NIGHT.0 + DEAR + LOST;
+        model.merge(now - 1);
+        model.alert(now - 1);
+        assert!(fresh(&mut model).is_empty());
+        model.merge(now);
+        model.alert(now);
+        assert_eq!(fresh(&mut model), ["lost/eu-1"]);
+    }
+
+    #[test]
+    fn no_rung_a_refused_key_and_a_failing_journal_are_raised() {
+        let mut model = model(|board| {
+            board.rungs.iter_mut().for_each(|rung| sample::open(rung, 4));
+            board.rungs[0].health.hard_down = Some(shared::admin::board::HardDown {
+                why: "key".to_owned(),
+                until_at: sample::before(-60),
+            });
+            board.relay.journal.ok = false;
+        });
+        let found = fresh(&mut model);
+        for key in ["no rung/chat", "refused/sol", "journal/"] {
+            assert!(found.iter().any(|known| known.starts_with(key)), "{key}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What is wrong, over all relays of the view: what their boards say together, and what only
+//! somebody who watches several of them can know.
+
+use super::{Known, Model, Reach};
+use shared::UnixMillis;
+use shared::admin::Board;
+use shared::admin::actions::{Action, ActionKind};
+use shared::diagnose::{Level, Rule, Trouble, diagnose};
+use shared::figures::span;
+
+/// A relay's clock that is off by more than this is worth a line, in milliseconds.
+pub const SKEW: i64 = 2_000;
+
+/// The lines, the worst first.
+#[must_use]
+pub fn lines(model: &Model, now: i64) -> Vec<Trouble> {
+    let Some(merged) = &model.merged else { return Vec::new() };
+    let viewed: Vec<&Known> =
+        model.viewed().into_iter().filter_map(|index| model.relays.get(index)).collect();
+    let several = viewed.len() > 1;
+    // What a relay has alone is said of it by name.
+    let alone = |line: &Trouble| matches!(line.rule, Rule::Relay | Rule::Journal | Rule::ReachesNobody);
+    let mut all: Vec<Trouble> = diagnose(&merged.board);
+    if several {
+        all.retain(|line| !alone(line));
+    }
+    for known in &viewed {
+        all.extend(of_relay(known, now));
+        let Some(board) = known.board.as_ref().filter(|_| several && !known.is_stale(now)) else {
+            continue;
+        };
+        let own = diagnose(board).into_iter().filter(alone);
+        all.extend(own.map(|line| Trouble {
+            text: format!("{}: {}", known.name(), line.text),
+            ..line
+        }));
+    }
+    for ladder in &merged.differ {
+        all.push(Trouble {
+            level: Level::Warning,
+            rule: Rule::Relay,
+            about: vec![ladder.clone()],
+            text: format!("{ladder}: {}", orders(&viewed, ladder)),
+        });
+    }
+    all.extend(notes(&viewed));
+    // Stable: each rule has put its own lines in order.
+    all.sort_by_key(|line| line.rule);
+    all
+}
+
+fn of_relay(known: &Known, now: i64) -> Vec<Trouble> {
+    let line = |level, text| Trouble { level, rule: Rule::Relay, about: Vec::new(), text };
+    let mut said = Vec::new();
+    if known.board.is_some() && known.is_stale(now) {
+        let age = known.age(now).map(span).unwrap_or_default();
+        let why = match &known.reach {
+            Reach::Lost(why) => format!(": {why}"),
+            _ => String::new(),
+        };
+        said.push(line(Level::Broken, format!("{} is lost for {age}{why}", known.name())));
+    } else if known.board.is_none()
+        && let Reach::Lost(why) = &known.reach
+    {
+        said.push(line(Level::Broken, format!("{} is lost: {why}", known.name())));
+    }
+    let skew = known.offset.get();
+    if known.board.is_some() && skew.abs() > SKEW {
+        let way = if skew > 0 { "ahead of" } else { "behind" };
+        let text = format!("{}: its clock is {} {way} this machine's", known.name(), span(skew.abs()));
+        said.push(line(Level::Warning, text));
+    }
+    said
+}
+
+/// Who has which order.
+fn orders(viewed: &[&Known], ladder: &str) -> String {
+    let of = |known: &&Known| {
+        let board = known.board.as_ref()?;
+        let state = board.ladders.iter().find(|state| state.name == ladder)?;
+        Some(format!("{} has {}", known.name(), state.order.join(" > ")))
+    };
+    format!("orders differ: {}", viewed.iter().filter_map(of).collect::<Vec<_>>().join("; "))
+}
+
+/// Notes stand until they are ended; one that went to several relays is said once.
+fn notes(viewed: &[&Known]) -> Vec<Trouble> {
+    let mut seen: Vec<&Action> = Vec::new();
+    for known in viewed {
+        let standing = known.in_force.iter().filter(|action| action.kind == ActionKind::Note);
+        for note in standing {
+            if seen.iter().all(|other| other.id != note.id) {
+                seen.push(note);
+            }
+        }
+    }
+    let at = |note: &Action, boards: &[&Known]| {
+        let board = boards.iter().find_map(|known| known.board.as_ref());
+        let ago = |board: &Board| span(board.at.0.saturating_sub(note.at.0).max(0));
+        board.map(ago).unwrap_or_default()
+    };
+    let mut lines: Vec<(UnixMillis, Trouble)> = seen
+        .into_iter()
+        .map(|note| {
+            let about = note.about.rung.clone().or_else(|| note.about.ladder.clone());
+            let on = about.as_deref().unwrap_or("all");
+            let text =
+                format!("note on {on} by {}, {} ago: \"{}\"", note.by, at(note, viewed), note.reason);
+            let about = about.into_iter().collect();
+            (note.at, Trouble { level: Level::Hand, rule: Rule::Hand, about, text })
+        })
+        .collect();
+    lines.sort_by_key(|(at, _)| *at);
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+    use shared::admin::actions::About;
+    use shared::admin::sample::{self, NIGHT};
+
+    fn model(changes: &[&dyn Fn(&mut Board)]) -> Model {
+        let names: Vec<String> = (0..changes.len()).map(|n| format!("http://r{n}")).collect();
+        let mut model = Model::new(Settings { relays: names, ..Settings::default() });
+        for (index, change) in changes.iter().enumerate() {
+            let mut board = sample::calm(&[("chat", &["sol", "opus"])]);
+            board.relay.name = Some(format!("eu-{index}"));
+            change(&mut board);
+            let data = serde_json::to_string(&board).unwrap();
+            model.relays[index].apply("snapshot", &data, NIGHT.0);
+        }
+        model.merge(NIGHT.0);
+        model
+    }
+
+    fn texts(model: &Model) -> Vec<String> {
+        model.lines.iter().map(|line| line.text.clone()).collect()
+    }
+
+    #[test]
+    fn what_one_relay_has_alone_is_said_by_its_name() {
+        let well = |_: &mut Board| {};
+        let ill = |board: &mut Board| {
+            board.relay.journal.ok = false;
+            for rung in &mut board.rungs {
+                rung.now.good = 0;
+                rung.now.bad = 9;
+                rung.now.outcomes = [("connect".to_owned(), 9)].into();
+            }
+        };
+        let found = texts(&model(&[&well, &ill]));
+        let has = |part: &str| found.iter().any(|text| text.contains(part));
+        assert!(has("eu-1: journal failing"), "{found:?}");
+        assert!(has("eu-1: this relay reaches none of its 2 providers"), "{found:?}");
+        assert!(!has("eu-0:"), "{found:?}");
+        // The only one need not be named.
+        let found = texts(&model(&[&ill]));
+        assert!(found.iter().any(|text| text.starts_with("journal failing")), "{found:?}");
+    }
+
+    #[test]
+    fn orders_that_differ_a_lost_relay_and_a_clock_that_is_off_have_a_line_each() {
+        let well = |_: &mut Board| {};
+        let turned = |board: &mut Board| board.ladders[0].order.reverse();
+        let mut model = model(&[&well, &turned, &well]);
+        let expected = "chat: orders differ: eu-0 has sol > opus; eu-1 has opus > sol";
+        assert!(texts(&model).iter().any(|text| text.starts_with(expected)), "{:?}", texts(&model));
+        model.relays[2].reach = Reach::Lost("connection refused".to_owned());
+        model.relays[2].heard_at = Some(NIGHT.0 - 42_000);
+        for _ in 0..30 {
+            model.relays[1].offset.note(NIGHT.0 + 3_000, NIGHT.0);
+        }
+        model.merge(NIGHT.0);
+        let found = texts(&model);
+        assert!(found.iter().any(|t| t == "eu-2 is lost for 42 s: connection refused"), "{found:?}");
+        assert!(found.iter().any(|t| t.starts_with("eu-1: its clock is 3.0 s ahead")), "{found:?}");
+    }
+
+    #[test]
+    fn a_note_stands_once_however_many_relays_have_it() {
+        let well = |_: &mut Board| {};
+        let mut model = model(&[&well, &well]);
+        let note = Action {
+            id: "n1".to_owned(),
+            at: sample::before(60),
+            kind: ActionKind::Note,
+            by: "ana".to_owned(),
+            reason: "vendor says 30 min".to_owned(),
+            changes: Vec::new(),
+            about: About { rung: Some("sol".to_owned()), ladder: None },
+            before: None,
+            after: None,
+            accepted: Vec::new(),
+            check: None,
+            until_at: None,
+            ended_at: None,
+            ended_by: None,
+            undoes: None,
+            in_force: true,
+        };
+        model.relays.iter_mut().for_each(|known| known.in_force = vec![note.clone()]);
+        model.merge(NIGHT.0);
+        let expected = "note on sol by ana, 60 s ago: \"vendor says 30 min\"";
+        let found = texts(&model);
+        assert_eq!(found.iter().filter(|text| *text == expected).count(), 1, "{found:?}");
+    }
+}

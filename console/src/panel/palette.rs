@@ -1,0 +1,40 @@
+//! The palette: all commands, by their words.
+
+use super::{Scene, line};
+use crate::theme::mono;
+use crate::update::Msg;
+use eframe::egui::{Align2, Context, RichText, ScrollArea, TextEdit, Window};
+
+/// Draws it.
+pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
+    let Some(palette) = &scene.model.palette else { return };
+    let window = Window::new("Commands").anchor(Align2::CENTER_TOP, [0.0, 80.0]);
+    window.collapsible(false).resizable(false).show(ctx, |ui| {
+        ui.set_width(520.0);
+        let mut text = palette.text.clone();
+        let label = ui.label(RichText::new("What to do").font(mono()).color(scene.colours.dim));
+        let edit = TextEdit::singleline(&mut text).desired_width(508.0).font(mono());
+        let edit = ui.add(edit).labelled_by(label.id);
+        edit.request_focus();
+        if edit.changed() {
+            scene.out.push(Msg::PaletteText(text));
+        }
+        let found = palette.found();
+        if found.is_empty() {
+            line(ui, "no command has these words", scene.colours.warn);
+        }
+        ScrollArea::vertical().max_height(420.0).show(ui, |ui| {
+            for (place, command) in found.iter().enumerate() {
+                let chosen = place == palette.at;
+                let text = format!("{:<12} {}", command.keys, command.words);
+                let row = ui.selectable_label(chosen, RichText::new(text).font(mono()));
+                if chosen {
+                    row.scroll_to_me(None);
+                }
+                if row.clicked() {
+                    scene.out.push(Msg::Run(place));
+                }
+            }
+        });
+    });
+}

@@ -1,0 +1,72 @@
+//! What the console remembers between two starts: relays' addresses and how it looks. No
+//! token, ever.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What is remembered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// The relays that were watched last.
+    pub relays: Vec<String>,
+    /// The light theme. Default: dark.
+    pub light: bool,
+    /// Times in UTC. Default: local.
+    pub utc: bool,
+    /// The scale of everything, 1.0 to 2.0 of the screen's own. Default 1.0.
+    pub scale: f32,
+    /// Alerts are shown by the desktop. Default: yes.
+    pub desktop: bool,
+    /// The desktop is asked to make a sound with them. Default: no.
+    pub sound: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            relays: Vec::new(),
+            light: false,
+            utc: false,
+            scale: 1.0,
+            desktop: true,
+            sound: false,
+        }
+    }
+}
+
+/// Where they are kept: `belay/console.json` below `XDG_CONFIG_HOME` or `~/.config`; `None`:
+/// there is no such place.
+#[must_use]
+pub fn place() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let base = set("XDG_CONFIG_HOME").map(PathBuf::from);
+    let base = base.or_else(|| Some(PathBuf::from(set("HOME")?).join(".config")))?;
+    Some(base.join("belay").join("console.json"))
+}
+
+/// Those of the last time; the defaults where there are none, or none that can be read.
+#[must_use]
+pub fn load() -> Settings {
+    let text = place().and_then(|path| std::fs::read_to_string(path).ok());
+    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
+/// Keeps them.
+///
+/// # Errors
+/// Where they could not be written, and why.
+pub fn save(settings: &Settings) -> Result<(), String> {
+    let Some(path) = place() else {
+        return Err("nowhere to remember settings: neither XDG_CONFIG_HOME nor HOME is set".into());
+    };
+    let write = || {
+        std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
+        let text = serde_json::to_string_pretty(settings)?;
+        // Whole or not at all: a torn file would be none.
+        let next = path.with_extension("new");
+        std::fs::write(&next, text + "\n")?;
+        std::fs::rename(&next, &path)
+    };
+    write().map_err(|error| format!("settings are not remembered: {}: {error}", path.display()))
+}

@@ -1,0 +1,235 @@
+//! Dialogs: opening them, changing what they say, and sending it, once.
+
+use super::{Msg, Task, chosen_action, ending};
+use crate::dialog::{About, Deed, Dialog, Sent};
+use crate::model::{Loaded, Model, Screen};
+use shared::admin::changes::Mode;
+
+/// The marked rungs, or the selected one.
+fn chosen(model: &Model) -> Vec<String> {
+    if model.marked.is_empty() {
+        return model.selected.rung.iter().cloned().collect();
+    }
+    model.marked.iter().cloned().collect()
+}
+
+fn open(model: &mut Model, dialog: Option<Dialog>) -> Vec<Task> {
+    model.dialog = dialog;
+    preview(model)
+}
+
+pub(super) fn force(model: &mut Model, mode: Mode, now: i64, id: String) -> Vec<Task> {
+    let rungs = chosen(model);
+    if rungs.is_empty() {
+        model.say("select a rung first: g goes to the worst one", now);
+        return Vec::new();
+    }
+    let dialog = Dialog::rungs(model, id, &rungs, mode);
+    open(model, dialog)
+}
+
+pub(super) fn auto(model: &mut Model, now: i64, id: String) -> Vec<Task> {
+    let Some((action, relays)) = chosen_action(model) else {
+        return force(model, Mode::Auto, now, id);
+    };
+    if !action.in_force {
+        model.say("it is not in force any more", now);
+        return Vec::new();
+    }
+    let dialog = ending(model, &action, relays, id);
+    if dialog.is_none() {
+        model.say("there is nothing of it to be ended", now);
+    }
+    open(model, dialog)
+}
+
+pub(super) fn extend(model: &mut Model, now: i64, id: String) -> Vec<Task> {
+    let dialog = match chosen_action(model) {
+        Some((action, _)) if action.in_force => Dialog::extend(model, id, &action),
+        Some(_) => None,
+        // On the Board: the override of the selected rung, else the order of the ladder.
+        None => {
+            let forced = model.selected.rung.as_ref().and_then(|rung| {
+                let forced = model.rung(rung)?.forced.clone()?;
+                Some((rung.clone(), forced))
+            });
+            let off = model.selected.ladder.as_ref().and_then(|name| model.ladder(name));
+            let off = off.filter(|ladder| ladder.source != "config");
+            match (forced, off) {
+                (Some((rung, forced)), _) => forced.mode.parse().ok().and_then(|mode| {
+                    let mut dialog = Dialog::rungs(model, id, &[rung], mode)?;
+                    dialog.reason = forced.reason.unwrap_or_default();
+                    Some(dialog)
+                }),
+                (None, Some(ladder)) => {
+                    let reason = ladder.reason.clone().unwrap_or_default();
+                    let mut dialog = Dialog::order(model, id, &ladder.name, 0);
+                    if let Some(dialog) = &mut dialog {
+                        dialog.reason = reason;
+                    }
+                    dialog
+                }
+                (None, None) => None,
+            }
+        }
+    };
+    if dialog.is_none() {
+        model.say("nothing with an end is in force here", now);
+        return Vec::new();
+    }
+    if dialog.as_ref().is_some_and(super::is_order) {
+        model.screen = Screen::Board;
+    }
+    open(model, dialog)
+}
+
+pub(super) fn reorder(model: &mut Model, now: i64, id: String) -> Vec<Task> {
+    let Some(ladder) = model.selected.ladder.clone() else {
+        model.say("select a ladder first", now);
+        return Vec::new();
+    };
+    let order = model.ladder(&ladder).map(|ladder| ladder.order.clone()).unwrap_or_default();
+    let chosen = |rung: &String| order.iter().position(|other| other == rung);
+    let at = model.selected.rung.as_ref().and_then(chosen);
+    // It is done beside the Board.
+    model.screen = Screen::Board;
+    let dialog = Dialog::order(model, id, &ladder, at.unwrap_or(0));
+    open(model, dialog)
+}
+
+pub(super) fn deed(model: &mut Model, msg: &Msg, now: i64, id: String) -> Vec<Task> {
+    let selected = model.selected.clone();
+    let deed = match (msg, selected.rung) {
+        (Msg::Note, rung) => {
+            let ladder = selected.ladder.filter(|_| rung.is_none());
+            Deed::Note { rung, ladder }
+        }
+        (_, None) => {
+            model.say("select a rung first", now);
+            return Vec::new();
+        }
+        (Msg::Probe, Some(rung)) => Deed::Probe { rung },
+        (_, Some(rung)) => Deed::Check { rung },
+    };
+    let dialog = Dialog::deed(model, id, deed);
+    open(model, Some(dialog))
+}
+
+pub(super) fn undo(model: &mut Model, now: i64, id: String) -> Vec<Task> {
+    let target = match chosen_action(model) {
+        Some((action, relays)) => Some((action.id.clone(), shared::deeds::what(&action), relays)),
+        None => model.last.clone().map(|(id, relays)| (id, String::new(), relays)),
+    };
+    let Some((action, what, relays)) = target else {
+        model.say("nothing of yours to take back; Actions has what others did", now);
+        return Vec::new();
+    };
+    let dialog = Dialog::deed(model, id, Deed::Undo { action, what, relays });
+    open(model, Some(dialog))
+}
+
+/// What is only said of an open dialog that nobody has sent.
+pub(super) fn in_dialog(model: &mut Model, msg: Msg) -> Vec<Task> {
+    let covers = model.dialog.as_ref().map_or(0, |dialog| dialog.covers(model).len());
+    let Some(dialog) = model.dialog.as_mut().filter(|dialog| !dialog.is_sent()) else {
+        return Vec::new();
+    };
+    match (msg, &mut dialog.about) {
+        (Msg::Cover, About::Rungs { rungs, cover, .. }) if rungs.len() == 1 => {
+            *cover = (*cover + 1) % covers.max(1);
+        }
+        (Msg::CoverAt(place), About::Rungs { cover, .. }) if place < covers => *cover = place,
+        (Msg::Demote, About::Rungs { mode, .. }) => *mode = Mode::Demoted,
+        (Msg::Cut, About::Rungs { cut, .. }) => *cut = !*cut,
+        (Msg::Last(place), _) => dialog.choose_last(place),
+        (Msg::AcceptNext, _) => {
+            let next = dialog.unaccepted().first().map(|&ladder| ladder.to_owned());
+            match next {
+                Some(ladder) => {
+                    dialog.accept.insert(ladder);
+                }
+                None => dialog.accept.clear(),
+            }
+        }
+        (Msg::Accept(ladder), _) => {
+            if !dialog.accept.remove(&ladder) {
+                dialog.accept.insert(ladder);
+            }
+        }
+        (Msg::Shift { down }, _) => dialog.shift(down),
+        (Msg::Place { from, to }, _) => dialog.place(from, to),
+        // What follows changes nothing of what would happen.
+        (Msg::Choose { down }, _) => {
+            dialog.choose(down);
+            return Vec::new();
+        }
+        (Msg::Reason(reason), _) => {
+            dialog.reason = reason;
+            return Vec::new();
+        }
+        (Msg::Typed(typed), _) => {
+            dialog.typed = typed;
+            return Vec::new();
+        }
+        _ => return Vec::new(),
+    }
+    preview(model)
+}
+
+/// Asks every relay what the dialog's change would do.
+pub(super) fn preview(model: &mut Model) -> Vec<Task> {
+    let relays = model.viewed();
+    let Some(dialog) = &mut model.dialog else { return Vec::new() };
+    dialog.asked += 1;
+    let asked = dialog.asked;
+    let Some(dialog) = &model.dialog else { return Vec::new() };
+    let mut tasks = Vec::new();
+    for relay in relays {
+        let Some(mut request) = dialog.request(model, relay) else { continue };
+        // A preview wants a reason, too; nobody reads it.
+        if request.reason.is_empty() {
+            request.reason = "preview".to_owned();
+        }
+        tasks.push(Task::Preview { relay, asked, request });
+    }
+    if let Some(dialog) = &mut model.dialog {
+        // What is known stands until the new answer comes: its warnings guard the send.
+        for task in &tasks {
+            dialog.previews.entry(task.relay()).or_insert(Loaded::Asked);
+        }
+    }
+    tasks
+}
+
+pub(super) fn send(model: &mut Model, now: i64) -> Vec<Task> {
+    let Some(dialog) = &model.dialog else { return Vec::new() };
+    if let Some(why) = dialog.obstacle(model, now) {
+        model.say(why, now);
+        return Vec::new();
+    }
+    let id = dialog.id.clone();
+    let relays = dialog.targets(model, now);
+    let accept: Vec<String> = dialog.accept.iter().cloned().collect();
+    let task = |relay| match &dialog.about {
+        About::Deed(deed) => {
+            let (path, ends) = deed.path();
+            let body = deed.body(&id, dialog.reason.trim(), &accept);
+            Some(Task::Deed { relay, id: id.clone(), path, ends, body })
+        }
+        _ => Some(Task::Change { relay, request: dialog.request(model, relay)? }),
+    };
+    let tasks: Vec<Task> = relays.iter().copied().filter_map(task).collect();
+    let takes_back = matches!(dialog.about, About::Deed(_));
+    if !takes_back {
+        model.mine.push(id);
+    }
+    if let About::Deed(Deed::Undo { action, .. }) = &dialog.about {
+        let action = action.clone();
+        model.last = model.last.take().filter(|(last, _)| *last != action);
+    }
+    if let Some(dialog) = &mut model.dialog {
+        dialog.sent = relays.iter().map(|relay| (*relay, Sent::Waiting(now))).collect();
+    }
+    model.marked.clear();
+    tasks
+}
