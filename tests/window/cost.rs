@@ -56,18 +56,22 @@ fn quiet(display: &Display, files: &TempDir, table: &Table) -> Res<()> {
     world.call::<Value>(OTHER, ("PUT", "rungs/gemini/override"), Some(&body))?;
     watch("one countdown", (None, 6.0))?;
     display.unmap(window.id())?;
-    watch("one countdown, hidden", (None, 1.0))?;
+    watch("one countdown, unmapped", (None, 1.0))?;
     display.map(window.id())?;
+    let cover = display.cover()?;
+    watch("one countdown, covered", (None, 1.0))?;
+    display.unmap(cover)?;
     watch("one countdown, shown again", (None, 6.0))?;
     display.minimise(window.id())?;
     watch("one countdown, minimised", (None, 1.0))?;
     drop(window);
     let _window = Window::open(display, &world, None)?;
     std::thread::sleep(SETTLED);
-    let times = transition::times(&world, display, OPENINGS)?;
+    let (times, look) = transition::times(&world, display, OPENINGS)?;
     let name = format!("{OPENINGS} transitions to pixels");
     table.row(&format!("{name}, p50"), quantile(&times, 50), "ms", None);
     table.row(&format!("{name}, longest"), quantile(&times, 100), "ms", Some(250.0));
+    table.row(&format!("{name}, seen too late by"), look, "ms", None);
     Ok(())
 }
 

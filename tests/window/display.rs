@@ -6,9 +6,12 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek};
 use std::process::{Child, Command, Stdio};
 use x11rb::connection::Connection as _;
-use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, ImageFormat, PropMode, Window};
+use x11rb::protocol::xproto::{
+    AtomEnum, ConnectionExt as _, CreateWindowAux, ImageFormat, PropMode, Window, WindowClass,
+};
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
+use x11rb::{COPY_DEPTH_FROM_PARENT, COPY_FROM_PARENT};
 
 /// Its size, the one that the console's screens are drawn for.
 pub(crate) const SIZE: (u16, u16) = (1280, 800);
@@ -82,6 +85,21 @@ impl Display {
     pub(crate) fn map(&self, window: Window) -> Res<()> {
         self.connection.map_window(window)?.check()?;
         Ok(())
+    }
+
+    /// Covers the whole screen with a window of ours; gives it, to be taken off again.
+    pub(crate) fn cover(&self) -> Res<Window> {
+        let window = self.connection.generate_id()?;
+        let (wide, high) = SIZE;
+        // No window manager is asked, and none is there.
+        let alone = CreateWindowAux::new().override_redirect(1).background_pixel(0);
+        let kind = WindowClass::INPUT_OUTPUT;
+        let (depth, visual) = (COPY_DEPTH_FROM_PARENT, COPY_FROM_PARENT);
+        self.connection
+            .create_window(depth, window, self.root, 0, 0, wide, high, 0, kind, visual, &alone)?
+            .check()?;
+        self.map(window)?;
+        Ok(window)
     }
 
     /// Minimises a window, as a window manager does: it marks it, and takes it off the screen.

@@ -40,7 +40,7 @@ window shots [FOLDER]   a picture of every screen in both themes; default target
 window cost             frames, processor time, memory, and how soon a transition is seen";
 
 /// How often what is waited for is looked at.
-const LOOK: Duration = Duration::from_millis(20);
+const LOOK: Duration = Duration::from_millis(5);
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -2,9 +2,9 @@
 
 use crate::window::Window;
 use crate::{Res, process, unix_ms};
+use ::tests::clock;
 use std::path::Path;
 use std::time::Duration;
-use tests::clock;
 
 /// The figures of a spell.
 #[derive(Debug)]

@@ -151,9 +151,11 @@ impl World {
         })
     }
 
-    /// One request to a ladder; whether it was answered well.
-    pub(crate) fn ask(&self, ladder: &str) -> bool {
-        self.runtime.block_on(ask(self.data, ladder))
+    /// Sends so many requests to a ladder at once, and waits for none of them.
+    pub(crate) fn send(&self, count: u32, ladder: &'static str) {
+        for _ in 0..count {
+            self.runtime.spawn(ask(self.data, ladder));
+        }
     }
 
     /// So many requests a second, spread evenly over time and over these ladders.
