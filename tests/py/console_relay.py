@@ -1,9 +1,11 @@
 """A relay for the console's drills: laid out rung by rung, killed and started again."""
 
+import contextlib
 import json
 import os
 import pathlib
 import signal
+import socket
 
 import pytest
 
@@ -47,6 +49,7 @@ class OpsRelay(harness.Relay):
         self.folder = folder
         self.parts = [f'[journal]\npath = "{folder}/belay.db"']
         self.operators = admin
+        self.upstreams = list(providers.values())
         for name, upstream in providers.items():
             key = f'{{ file = "{keys[name]}" }}' if name in (keys or {}) else '{ env = "UP_KEY" }'
             self.parts.append(
@@ -105,7 +108,7 @@ class OpsRelay(harness.Relay):
 
 
 @pytest.fixture
-def ops(tmp_path):
+def ops(tmp_path, upstream):
     """A function that starts an `OpsRelay`: `ops(providers, rungs, ladders, ...)`."""
     started = []
 
@@ -118,3 +121,8 @@ def ops(tmp_path):
     yield start
     for one in started:
         one.close()
+        for up in one.upstreams:
+            # A thread that still accepts could take a call that is for the next test's upstream:
+            # closing alone does not wake it.
+            with contextlib.suppress(OSError):
+                up.listener.shutdown(socket.SHUT_RDWR)

@@ -54,6 +54,9 @@ class Window:
     def __init__(self, display, relays, log, more=()):
         self.env = {**os.environ, "DISPLAY": display, "LIBGL_ALWAYS_SOFTWARE": "1"}
         self.env.pop("WAYLAND_DISPLAY", None)
+        # Nobody's settings, and nobody's desktop to be told of alerts.
+        self.env["XDG_CONFIG_HOME"] = f"{log}.config"
+        self.env["DBUS_SESSION_BUS_ADDRESS"] = "disabled:"
         urls = [getattr(relay, "admin", relay) for relay in relays]
         connect = [word for url in urls for word in ("--connect", url)]
         self.process = Process([str(console_binary()), *connect, *more], log, env=self.env)
@@ -75,7 +78,8 @@ class Window:
 
     def __call__(self, *keys):
         assert self.is_up(), "the console has ended"
-        self.tool("windowfocus", self.name)
+        # A window that is wholly covered by another one is not drawn and takes no keys.
+        self.tool("windowraise", self.name, "windowfocus", self.name)
         for key in keys:
             self.tool("key", key)
             self.pressed.append(key)
@@ -84,7 +88,7 @@ class Window:
         return self.tool("getwindowname", self.name)
 
     def sees_trouble(self):
-        """Waits until the board is there and the title says what is broken: every key counts."""
+        """Waits until the title says what is wrong: the board is there, and every key counts."""
         assert eventually(lambda: self.title().startswith("▲"), LIMIT, 0.05), self.title()
 
 

@@ -44,7 +44,7 @@ def test_the_last_change_is_taken_back_with_u(two, display, tmp_path, sdk):
         forced = lambda: override_of(two, "alpha") == "demoted"
         assert try_until(forced, press, "Down", "d", *"ticket", "ctrl+Return")
         assert client.chat.completions.create(**ask).choices[0].message.content == "from bravo"
-        assert try_until(lambda: override_of(two, "alpha") is None, press, "u")
+        assert try_until(lambda: override_of(two, "alpha") is None, press, "u", "ctrl+Return")
 
 
 def test_without_a_display_it_says_so():
