@@ -42,11 +42,7 @@ Exit codes: 0 closed, 1 no window could be opened, 2 wrong arguments.
 
 /// Reads the arguments behind the program's name; `named` is `BELAY_RELAY`, and
 /// `remembered` the relays of the last time.
-pub fn read(
-    args: impl IntoIterator<Item = OsString>,
-    named: &str,
-    remembered: &[String],
-) -> Args {
+pub fn read(args: impl IntoIterator<Item = OsString>, named: &str, remembered: &[String]) -> Args {
     let mut args = args.into_iter().map(|arg| arg.to_string_lossy().into_owned());
     let (mut relays, mut token_file, mut frames) = (Vec::new(), None, None);
     while let Some(arg) = args.next() {

@@ -329,7 +329,7 @@ mod tests {
         let mut rungs = ["a", "b", "c"].map(sample::rung).to_vec();
         rungs[1].now.calls = 10;
         rungs[1].now.slow = 5;
-        rungs[2].health.sick_since_at = Some(sample::before(60));
+        rungs[2].health.sick_since_at = Some(before(60));
         let names: Vec<&str> = worst(&rungs).iter().map(|rung| rung.name.as_str()).collect();
         assert_eq!(names, ["c", "b", "a"]);
     }

@@ -44,6 +44,8 @@ pub struct Dialog {
     pub last: usize,
     /// Why, filled in from the cause. Of a note, its text.
     pub reason: String,
+    /// There was no cause to fill it in with: it is written first.
+    pub asks_why: bool,
     /// By relay: versions as they were seen.
     pub expect: BTreeMap<usize, BTreeMap<String, u64>>,
     /// Ladders that may be left without a rung.
@@ -78,6 +80,7 @@ impl Dialog {
             id,
             about,
             last: 0,
+            asks_why: reason.is_empty(),
             reason,
             expect: BTreeMap::new(),
             accept: BTreeSet::new(),
@@ -135,8 +138,12 @@ impl Dialog {
     pub fn extend(model: &Model, id: String, action: &Action) -> Option<Self> {
         let mut dialog = action.changes.iter().find_map(|change| match change {
             Change::Override { mode, .. } if *mode != Mode::Auto => {
-                let rungs: Vec<String> =
-                    action.after.iter().flat_map(|after| &after.rungs).map(|now| now.rung.clone()).collect();
+                let rungs: Vec<String> = action
+                    .after
+                    .iter()
+                    .flat_map(|after| &after.rungs)
+                    .map(|now| now.rung.clone())
+                    .collect();
                 Self::rungs(model, id.clone(), &rungs, *mode)
             }
             Change::Order { ladder, order: NewOrder::Rungs(_) } => {
@@ -227,7 +234,9 @@ impl Dialog {
 
     fn rows(&self) -> &'static [(&'static str, Option<u64>)] {
         match &self.about {
-            About::Rungs { mode: Mode::Auto, .. } | About::ConfigOrder { .. } | About::Deed(_) => &[],
+            About::Rungs { mode: Mode::Auto, .. } | About::ConfigOrder { .. } | About::Deed(_) => {
+                &[]
+            }
             About::Rungs { .. } => &OVERRIDE,
             About::Order { .. } => &ORDER,
         }
@@ -294,7 +303,8 @@ impl Dialog {
         }
         if self.reason.trim().is_empty() {
             let is_note = matches!(self.about, About::Deed(Deed::Note { .. }));
-            let why = if is_note { "write the note" } else { "say why, for whoever reads it at night" };
+            let why =
+                if is_note { "write the note" } else { "say why, for whoever reads it at night" };
             return Some(why.to_owned());
         }
         let lost = self.unaccepted();

@@ -15,7 +15,8 @@ impl Frames {
     /// It cannot be opened.
     pub fn append(path: &Path) -> Result<Self, String> {
         let open = File::options().create(true).append(true).open(path);
-        open.map(Self).map_err(|error| format!("--frames {} cannot be opened: {error}", path.display()))
+        open.map(Self)
+            .map_err(|error| format!("--frames {} cannot be opened: {error}", path.display()))
     }
 
     /// A frame is being drawn at `now`; the one before it cost `seconds` of updating and

@@ -7,8 +7,8 @@ pub use filter::{Filter, Preset, Sort, Window};
 pub use rows::{Group, Rows};
 
 use crate::model::Loaded;
-use shared::admin::{RequestDetail, RequestRow, Series};
 use shared::RequestId;
+use shared::admin::{RequestDetail, RequestRow, Series};
 use std::collections::BTreeMap;
 
 /// The screen's state.

@@ -190,7 +190,8 @@ async fn carry_out(remote: &Remote, task: Task) -> Option<News> {
         }
         Task::Request { relay, id } => {
             let name = id.to_string();
-            News::Request { relay, id, found: read(remote, &["requests", &name], &[]).await }
+            let found = read(remote, &["requests", &name], &[]).await.map(Box::new);
+            News::Request { relay, id, found }
         }
         Task::Transitions { relay, query } => {
             News::Transitions { relay, found: read(remote, &["transitions"], &query).await }

@@ -27,6 +27,10 @@ use shared::admin::{Board, LadderState, RungState};
 use shared::diagnose::Trouble;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What is said stands for so long, in milliseconds; and an offer, such as undo, for so long.
+const READ: i64 = 8_000;
+const OFFERED: i64 = 30_000;
+
 /// Which relays are shown together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
@@ -155,7 +159,7 @@ pub struct Model {
     pub all_troubles: bool,
     /// Which trouble was gone to last.
     pub trouble: Option<usize>,
-    /// What the status line says, and since when.
+    /// What the status line says, and until when.
     pub said: Option<(String, i64)>,
     /// The last change that was made, for undo: its id and the relays that have it.
     pub last: Option<(String, Vec<usize>)>,
@@ -229,7 +233,8 @@ impl Model {
             View::Env(index) => {
                 // A relay that names no env belongs to nobody else's.
                 let env = env_of(index);
-                let is_in = |other: &usize| *other == index || env.is_some() && env_of(*other) == env;
+                let is_in =
+                    |other: &usize| *other == index || env.is_some() && env_of(*other) == env;
                 (0..self.relays.len()).filter(is_in).collect()
             }
         }
@@ -331,8 +336,13 @@ impl Model {
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// Says something in the status line.
+    /// Says something in the status line, for as long as it takes to read it.
     pub fn say(&mut self, text: impl Into<String>, now: i64) {
-        self.said = Some((text.into(), now));
+        self.said = Some((text.into(), now + READ));
+    }
+
+    /// Says something that can be acted on for a while.
+    pub fn offer(&mut self, text: impl Into<String>, now: i64) {
+        self.said = Some((text.into(), now + OFFERED));
     }
 }

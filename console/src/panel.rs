@@ -94,12 +94,14 @@ pub(crate) fn strong(ui: &mut Ui, text: impl Into<String>, colour: Color32) {
     ui.label(RichText::new(text).font(mono()).color(colour).strong());
 }
 
-/// Gives a text field the keys, once for each `key`: what it was opened for.
+/// Gives a text field the keys when it appears, and when what it is for changes: its `key`.
 pub(crate) fn focus_once(ui: &Ui, field: &Response, key: &str) {
     let place = Id::unique("focused once").with(field.id);
-    let known = ui.data(|data| data.get_temp::<String>(place));
-    if known.as_deref() != Some(key) {
-        ui.data_mut(|data| data.insert_temp(place, key.to_owned()));
+    let frame = ui.ctx().cumulative_frame_nr();
+    let known = ui.data(|data| data.get_temp::<(String, u64)>(place));
+    let is_known = known.is_some_and(|(of, last)| of == key && last + 1 >= frame);
+    ui.data_mut(|data| data.insert_temp(place, (key.to_owned(), frame)));
+    if !is_known {
         field.request_focus();
     }
 }

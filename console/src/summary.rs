@@ -64,7 +64,8 @@ fn of_ladder(ladder: &LadderState) -> String {
     let users = &ladder.users;
     let lost = users.failed + users.broken;
     let usual = ladder.usual.as_ref();
-    let usually = |text: Option<String>| text.map(|text| format!(" (usual {text})")).unwrap_or_default();
+    let usually =
+        |text: Option<String>| text.map(|text| format!(" (usual {text})")).unwrap_or_default();
     format!(
         "{}: failed {}, rescued {}, p95 {}{}, {}{}; order {}",
         ladder.name,

@@ -115,6 +115,7 @@ fn sizes(style: &mut Style) {
     style.text_styles = sizes.map(|(name, size, font)| (name, FontId::new(size, font))).into();
     style.spacing.item_spacing = eframe::egui::vec2(6.0, 2.0);
     style.spacing.button_padding = eframe::egui::vec2(4.0, 0.0);
+    style.spacing.interact_size.y = 16.0;
     style.interaction.selectable_labels = true;
     style.animation_time = 0.0;
 }

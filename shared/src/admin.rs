@@ -70,6 +70,22 @@ pub struct RequestRow {
     pub bytes: u64,
     /// Content events that were handed to the client.
     pub events: u64,
+    /// What was tried, in order.
+    pub trail: Vec<Tried>,
+}
+
+/// An attempt in short: what a list says of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Tried {
+    /// The rung that was called.
+    pub rung: String,
+    /// How it ended; `None` while it runs.
+    pub outcome: Option<AttemptOutcome>,
+    /// Dial to first token, in milliseconds.
+    pub ttft_ms: Option<u64>,
+    /// Dial to end, in milliseconds.
+    pub latency_ms: Option<u64>,
 }
 
 /// A request with everything that was tried.

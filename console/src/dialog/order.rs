@@ -71,7 +71,11 @@ mod tests {
     fn what_was_meant_is_put_on_top_of_another_order() {
         let rows = [
             // Nobody else was there.
-            (&["sol", "haiku", "opus"][..], put("haiku", Some("sol")), &["haiku", "sol", "opus"][..]),
+            (
+                &["sol", "haiku", "opus"][..],
+                put("haiku", Some("sol")),
+                &["haiku", "sol", "opus"][..],
+            ),
             // Theirs had put opus first: haiku is still before sol.
             (&["opus", "sol", "haiku"], put("haiku", Some("sol")), &["opus", "haiku", "sol"]),
             // To the end.

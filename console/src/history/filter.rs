@@ -228,7 +228,8 @@ impl Filter {
                 "ended" => filter.ended = Some(value.parse().map_err(|e| wrong(&e))?),
                 "kind" => filter.kind = Some(value.parse().map_err(|e| wrong(&e))?),
                 "since" => {
-                    let why = format!("since: '{value}' is no span like 15m, 2h or 3d, and no moment");
+                    let why =
+                        format!("since: '{value}' is no span like 15m, 2h or 3d, and no moment");
                     filter.since = Window::parse(value).ok_or(why)?;
                 }
                 _ => return Err(format!("'{key}' is no filter; these are: {WORDS}")),

@@ -19,7 +19,8 @@ pub fn lines(model: &Model, now: i64) -> Vec<Trouble> {
         model.viewed().into_iter().filter_map(|index| model.relays.get(index)).collect();
     let several = viewed.len() > 1;
     // What a relay has alone is said of it by name.
-    let alone = |line: &Trouble| matches!(line.rule, Rule::Relay | Rule::Journal | Rule::ReachesNobody);
+    let alone =
+        |line: &Trouble| matches!(line.rule, Rule::Relay | Rule::Journal | Rule::ReachesNobody);
     let mut all: Vec<Trouble> = diagnose(&merged.board);
     if several {
         all.retain(|line| !alone(line));
@@ -30,10 +31,9 @@ pub fn lines(model: &Model, now: i64) -> Vec<Trouble> {
             continue;
         };
         let own = diagnose(board).into_iter().filter(alone);
-        all.extend(own.map(|line| Trouble {
-            text: format!("{}: {}", known.name(), line.text),
-            ..line
-        }));
+        all.extend(
+            own.map(|line| Trouble { text: format!("{}: {}", known.name(), line.text), ..line }),
+        );
     }
     for ladder in &merged.differ {
         all.push(Trouble {
@@ -67,7 +67,8 @@ fn of_relay(known: &Known, now: i64) -> Vec<Trouble> {
     let skew = known.offset.get();
     if known.board.is_some() && skew.abs() > SKEW {
         let way = if skew > 0 { "ahead of" } else { "behind" };
-        let text = format!("{}: its clock is {} {way} this machine's", known.name(), span(skew.abs()));
+        let text =
+            format!("{}: its clock is {} {way} this machine's", known.name(), span(skew.abs()));
         said.push(line(Level::Warning, text));
     }
     said
@@ -104,8 +105,12 @@ fn notes(viewed: &[&Known]) -> Vec<Trouble> {
         .map(|note| {
             let about = note.about.rung.clone().or_else(|| note.about.ladder.clone());
             let on = about.as_deref().unwrap_or("all");
-            let text =
-                format!("note on {on} by {}, {} ago: \"{}\"", note.by, at(note, viewed), note.reason);
+            let text = format!(
+                "note on {on} by {}, {} ago: \"{}\"",
+                note.by,
+                at(note, viewed),
+                note.reason
+            );
             let about = about.into_iter().collect();
             (note.at, Trouble { level: Level::Hand, rule: Rule::Hand, about, text })
         })
@@ -174,7 +179,10 @@ mod tests {
         }
         model.merge(NIGHT.0);
         let found = texts(&model);
-        assert!(found.iter().any(|t| t == "eu-2 is lost for 42 s: connection refused"), "{found:?}");
+        assert!(
+            found.iter().any(|t| t == "eu-2 is lost for 42 s: connection refused"),
+            "{found:?}"
+        );
         assert!(found.iter().any(|t| t.starts_with("eu-1: its clock is 3.0 s ahead")), "{found:?}");
     }
 

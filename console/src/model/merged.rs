@@ -2,11 +2,11 @@
 //! add, histograms merge, and a percentile is read from the merged one, never averaged.
 
 use super::Known;
+use shared::UnixMillis;
 use shared::admin::board::{Bucket, LadderSpark, RungNow, RungSpark, Step, Users};
 use shared::admin::{Board, LadderState, RungState};
 use shared::diagnose::{is_failing, is_held};
 use shared::histogram::Hist;
-use shared::UnixMillis;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

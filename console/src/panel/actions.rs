@@ -66,7 +66,8 @@ fn row(ui: &mut Ui, scene: &mut Scene<'_>, row: &Row<'_>) {
         (_, _, None) => "no end".to_owned(),
     };
     let several = scene.model.viewed().len() > 1;
-    let on = if several { format!("  on {}", scene.model.names(&row.relays)) } else { String::new() };
+    let on =
+        if several { format!("  on {}", scene.model.names(&row.relays)) } else { String::new() };
     let text = format!(
         "{sign} {:<9} {:<10} {:<48} {end:<14} \"{}\"{on}",
         scene.clock(action.at),

@@ -34,7 +34,8 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     });
     let selected = &scene.model.selected;
     if narrow && (is_order || selected.rung.is_some() || selected.ladder.is_some()) {
-        let over = Area::new(Id::unique("side over")).fixed_pos(room.right_top()).pivot(Align2::RIGHT_TOP);
+        let over =
+            Area::new(Id::unique("side over")).fixed_pos(room.right_top()).pivot(Align2::RIGHT_TOP);
         let stroke = eframe::egui::Stroke::new(1.0, scene.colours.dim);
         over.show(ui.ctx(), |ui| {
             frame.stroke(stroke).show(ui, |ui| {

@@ -104,7 +104,13 @@ fn axis(ui: &mut Ui, scene: &Scene<'_>, time: Time) {
     while at <= time.until {
         let clock = scene.clock(UnixMillis(at));
         let text = clock.get(..5).unwrap_or_default().to_owned();
-        painter.text(pos2(time.x(at), rect.min.y), Align2::CENTER_TOP, text, mono(), scene.colours.dim);
+        painter.text(
+            pos2(time.x(at), rect.min.y),
+            Align2::CENTER_TOP,
+            text,
+            mono(),
+            scene.colours.dim,
+        );
         at += step;
     }
     cursor(&painter, scene, time, rect);
@@ -177,7 +183,8 @@ fn operators(ui: &mut Ui, scene: &Scene<'_>, time: Time) {
         painter.line_segment(ends, Stroke::new(1.0, colour));
         // Words that would lie on others are left out; the line stands.
         if x > last {
-            let place = painter.text(pos2(x + 3.0, rect.min.y), Align2::LEFT_TOP, text, mono(), colour);
+            let place =
+                painter.text(pos2(x + 3.0, rect.min.y), Align2::LEFT_TOP, text, mono(), colour);
             last = place.max.x + 6.0;
         }
     };
@@ -203,7 +210,13 @@ fn curves(ui: &mut Ui, scene: &Scene<'_>, time: Time, name: &str) {
     let p95 = |hist: &shared::histogram::Hist| two(hist).1;
     let top = curve.values().filter_map(|sum| p95(&sum.hist)).chain(mark).max().unwrap_or(1).max(1);
     let (rect, painter, _) = row(ui, CURVE, &format!("{name}, first token p95"));
-    painter.text(rect.min, Align2::LEFT_TOP, format!("{name} first token p95"), mono(), colours.text);
+    painter.text(
+        rect.min,
+        Align2::LEFT_TOP,
+        format!("{name} first token p95"),
+        mono(),
+        colours.text,
+    );
     let below = rect.min + vec2(0.0, 15.0);
     let words = format!("up to {}, mark {} dashed", wait(Some(top)), wait(mark));
     painter.text(below, Align2::LEFT_TOP, words, mono(), colours.dim);
@@ -263,9 +276,15 @@ fn transitions(ui: &mut Ui, scene: &Scene<'_>) {
     let area = ScrollArea::vertical().auto_shrink([false, false]);
     area.show_rows(ui, 15.0, rows.len(), |ui, range| {
         for (relay, row) in rows.get(range).unwrap_or_default() {
-            let on = if several { format!("{:<10} ", scene.model.names(&[*relay])) } else { String::new() };
+            let on = if several {
+                format!("{:<10} ", scene.model.names(&[*relay]))
+            } else {
+                String::new()
+            };
             let figures = match (row.slow, row.bad, row.n) {
-                (Some(slow), Some(bad), Some(n)) => format!("  {slow} slow, {bad} bad of {n}"),
+                (Some(slow), Some(bad), Some(n)) if n > 0 => {
+                    format!("  {slow} slow, {} bad of {n}", bad.saturating_sub(slow))
+                }
                 _ => String::new(),
             };
             let ago = span(scene.relay_now().0 - row.at.0);

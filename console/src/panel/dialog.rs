@@ -183,8 +183,8 @@ pub(super) fn why(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, width: f3
         let edit = TextEdit::singleline(&mut reason).font(mono()).desired_width(width - 60.0);
         let edit = ui.add_enabled(!dialog.is_sent(), edit.id(Id::unique("reason")));
         let edit = edit.labelled_by(label.id);
-        // What is empty has to be written: the next letters go there.
-        if dialog.reason.is_empty() {
+        // What is empty when it opens has to be written: the next letters go there.
+        if dialog.asks_why {
             focus_once(ui, &edit, &dialog.id);
         }
         if edit.changed() {

@@ -6,11 +6,11 @@ use crate::model::Loaded;
 use crate::theme::mono;
 use crate::update::{GROUPS, Msg};
 use eframe::egui::{CentralPanel, Frame, Id, Margin, Panel, RichText, ScrollArea, TextEdit, Ui};
-use shared::admin::RequestRow;
+use shared::admin::{RequestRow, Tried};
 use shared::figures::{UNKNOWN, wait};
 
 /// Height of a row.
-const ROW: f32 = 15.0;
+const ROW: f32 = 16.0;
 /// Height of the waterfall.
 const DETAIL: f32 = 190.0;
 
@@ -86,7 +86,9 @@ fn count(scene: &Scene<'_>) -> String {
     let newer = history.rows.newer;
     let state = match (history.follow, history.order() == Sort::At, newer) {
         (true, ..) => "following".to_owned(),
-        (_, false, _) => format!("by {}, f reads anew", history.order().word().trim_start_matches('-')),
+        (_, false, _) => {
+            format!("by {}, f reads anew", history.order().word().trim_start_matches('-'))
+        }
         (_, _, 0) => "frozen (f follows)".to_owned(),
         (_, _, newer @ 200..) => format!("frozen, {newer}+ new (f follows)"),
         (_, _, newer) => format!("frozen, {newer} new (f follows)"),
@@ -117,8 +119,17 @@ fn groups(ui: &mut Ui, scene: &mut Scene<'_>) {
 #[must_use]
 pub fn heading() -> String {
     format!(
-        "{:<13} {:<12} {:<18} {:<4} {:<10} {:>8} {:>8} {:>12} {:>9}  {}",
-        "TIME", "LADDER", "ANSWERED BY", "TRY", "OUT", "TTFT", "TOTAL", "TOK in/out", "$", "TENANT"
+        "{:<13} {:<12} {:<14} {:<36} {:<9} {:>7} {:>7} {:>12} {:>9}  {}",
+        "TIME",
+        "LADDER",
+        "ANSWERED BY",
+        "TRAIL",
+        "OUT",
+        "TTFT",
+        "TOTAL",
+        "TOK in/out",
+        "$",
+        "TENANT"
     )
 }
 
@@ -127,10 +138,9 @@ pub fn heading() -> String {
 pub fn row(clock: &str, row: &RequestRow) -> String {
     let count = |count: Option<u64>| count.map_or(UNKNOWN.to_owned(), |count| count.to_string());
     let cost = row.cost_usd.map_or(UNKNOWN.to_owned(), |cost| format!("{cost:.5}"));
-    // A race is told by its sign, behind how many were tried.
-    let tried = format!("{}{}", row.attempts_made, if row.hedged { "‖" } else { "" });
+    let trail = trail(row);
     format!(
-        "{clock:<13} {:<12} {:<18} {tried:<4} {:<10} {:>8} {:>8} {:>12} {cost:>9}  {}",
+        "{clock:<13} {:<12} {:<14} {trail:<36} {:<9} {:>7} {:>7} {:>12} {cost:>9}  {}",
         row.ladder.as_deref().unwrap_or(UNKNOWN),
         row.answered_by.as_deref().unwrap_or(UNKNOWN),
         row.outcome.map_or("running".to_owned(), |outcome| outcome.to_string()),
@@ -139,6 +149,29 @@ pub fn row(clock: &str, row: &RequestRow) -> String {
         format!("{}/{}", count(row.input_tokens), count(row.output_tokens)),
         row.client.as_deref().unwrap_or(UNKNOWN),
     )
+}
+
+/// What was tried: each rung with how it did, in the room that there is.
+#[must_use]
+pub fn trail(row: &RequestRow) -> String {
+    const ROOM: usize = 36;
+    let one = |tried: &Tried| {
+        let sign = match tried.outcome.map(|outcome| outcome.as_str()) {
+            None => "…",
+            Some("ok" | "refused") => "●",
+            Some("cancelled") => "○",
+            Some("ttft_timeout" | "stall" | "deadline") => "▲",
+            Some("rate_limited" | "overloaded") => "‖",
+            Some(_) => "×",
+        };
+        let took = wait(tried.ttft_ms.or(tried.latency_ms)).replace(' ', "");
+        format!("{} {sign}{took}", tried.rung)
+    };
+    let words = row.trail.iter().map(one).collect::<Vec<_>>().join(" | ");
+    if words.chars().count() <= ROOM {
+        return words;
+    }
+    words.chars().take(ROOM - 1).chain(['…']).collect()
 }
 
 fn rows(ui: &mut Ui, scene: &mut Scene<'_>) {
@@ -158,6 +191,7 @@ fn rows(ui: &mut Ui, scene: &mut Scene<'_>) {
     }
     let mut clicked = None;
     let area = ScrollArea::vertical().auto_shrink([false, false]);
+    ui.spacing_mut().item_spacing.y = 0.0;
     area.show_rows(ui, ROW, shown.len(), |ui, range| {
         for (index, item) in shown.get(range).unwrap_or_default() {
             let chosen = scene.model.history.selected == Some((*index, item.id));

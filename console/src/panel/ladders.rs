@@ -69,7 +69,10 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let shown = area.show(ui, |ui| {
         ui.spacing_mut().item_spacing = Vec2::ZERO;
         for state in &ladders {
-            ui.horizontal(|ui| one(ui, scene, state, grid));
+            let row = ui.horizontal(|ui| one(ui, scene, state, grid)).response.rect;
+            // What keeps the eye on a row of cells that are not filled.
+            let under = Stroke::new(1.0, scene.colours.line);
+            ui.painter().hline(row.x_range(), row.max.y - 0.5, under);
         }
         ui.clip_rect()
     });
@@ -160,7 +163,8 @@ fn head(ui: &mut Ui, scene: &Scene<'_>, columns: usize, width: f32) {
     let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
     let painter = ui.painter();
     let dim = scene.colours.dim;
-    let title = if scene.model.worst_first.is_some() { "LADDER, worst first (w)" } else { "LADDER" };
+    let title =
+        if scene.model.worst_first.is_some() { "LADDER, worst first (w)" } else { "LADDER" };
     painter.text(rect.min, Align2::LEFT_TOP, title, mono(), dim);
     for column in 0..columns {
         let at = pos2(rect.min.x + LADDER + width * column as f32 + PAD, rect.min.y);

@@ -93,7 +93,13 @@ fn step<'a>(dialog: &'a Dialog, rung: &str) -> Option<&'a StepPreview> {
 }
 
 /// The three orders side by side: the config's, theirs, mine.
-fn columns(ui: &mut Ui, scene: &Scene<'_>, config: Option<&[String]>, theirs: &[String], mine: &[String]) {
+fn columns(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    config: Option<&[String]>,
+    theirs: &[String],
+    mine: &[String],
+) {
     let colours = scene.colours;
     let config = config.unwrap_or_default();
     line(ui, format!("  {:<16}{:<16}{}", "config", "theirs", "mine"), colours.dim);

@@ -4,8 +4,6 @@ use super::{Scene, line};
 use eframe::egui::{Align, Layout, Ui};
 use shared::figures::span;
 
-/// What was said stands for so long, in milliseconds.
-const STANDS: i64 = 30_000;
 /// Younger news is live: how young it is says nothing.
 const LIVE: i64 = 2_500;
 
@@ -13,6 +11,7 @@ const LIVE: i64 = 2_500;
 pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let colours = scene.colours;
     ui.horizontal_centered(|ui| {
+        ui.spacing_mut().item_spacing.x = 14.0;
         let stale = scene.model.is_stale(scene.now);
         let age = scene.model.lead().and_then(|known| known.age(scene.now));
         let (text, colour) = match (age, stale) {
@@ -32,7 +31,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             line(ui, "? keys  Ctrl+K  g worst  y copy", colours.dim);
             let said = scene.model.said.as_ref();
-            if let Some((text, _)) = said.filter(|(_, at)| scene.now - at < STANDS) {
+            if let Some((text, _)) = said.filter(|(_, until)| scene.now < *until) {
                 super::cut(ui, text.clone(), colours.text);
             }
         });
@@ -51,7 +50,8 @@ fn health(ui: &mut Ui, scene: &Scene<'_>, board: &shared::admin::Board, stale: b
         if journal { ("journal ok", colours.dim) } else { ("journal FAILING", colours.bad) };
     line(ui, text, colour);
     if let Some(ok) = fleet {
-        let (text, colour) = if ok { ("fleet ok", colours.dim) } else { ("fleet LOST", colours.warn) };
+        let (text, colour) =
+            if ok { ("fleet ok", colours.dim) } else { ("fleet LOST", colours.warn) };
         line(ui, text, colour);
     }
     if stale {

@@ -10,11 +10,16 @@ pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
     let Some((relay, token)) = &scene.model.token else { return };
     let Some(known) = scene.model.relays.get(*relay) else { return };
     let title = format!("{} wants a token", known.name());
-    let window = Window::new(title).id(Id::unique("token")).anchor(Align2::CENTER_CENTER, [0.0, 0.0]);
+    let window =
+        Window::new(title).id(Id::unique("token")).anchor(Align2::CENTER_CENTER, [0.0, 0.0]);
     window.collapsible(false).resizable(false).show(ctx, |ui| {
         ui.set_width(520.0);
         line(ui, format!("One of the admin.tokens of {}.", known.url), scene.colours.dim);
-        line(ui, "It is not written anywhere; BELAY_TOKEN or --token-file spare the asking.", scene.colours.dim);
+        line(
+            ui,
+            "It is not written anywhere; BELAY_TOKEN or --token-file spare the asking.",
+            scene.colours.dim,
+        );
         let mut text = token.clone();
         let label = ui.label(RichText::new("Token").font(mono()));
         let edit = TextEdit::singleline(&mut text).password(true).desired_width(500.0);

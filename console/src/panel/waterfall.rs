@@ -50,7 +50,8 @@ pub(super) fn draw(ui: &mut Ui, scene: &Scene<'_>, detail: &RequestDetail) {
 fn price(detail: &RequestDetail) -> String {
     let of = |won: bool| {
         let all = detail.attempts.iter().filter(|one| {
-            let is = one.outcome.is_some_and(|outcome| matches!(outcome.as_str(), "ok" | "refused"));
+            let is =
+                one.outcome.is_some_and(|outcome| matches!(outcome.as_str(), "ok" | "refused"));
             is == won
         });
         all.filter_map(|one| one.cost_usd).sum::<f64>()

@@ -1,1 +1,264 @@
-//! todo
+//! History, Breakers and Actions: what they ask the relays for, and what is done from them.
+
+use super::{Desk, opened, press, press_with};
+use crate::dialog::{About, Deed};
+use crate::history::Preset;
+use crate::model::Screen;
+use crate::update::{News, Task, Which};
+use eframe::egui::{Event, Key, Modifiers};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use shared::RequestId;
+use shared::admin::actions::{About as Pinned, Action, ActionKind, ActionPage};
+use shared::admin::changes::{Change, Mode, OverrideNow, Present, Target};
+use shared::admin::past::{Point, SeriesCurve};
+use shared::admin::sample::{self, NIGHT, before};
+use shared::admin::{RequestPage, Series};
+
+fn desk() -> Desk {
+    Desk::with(&sample::calm(&[("chat", &["sol", "opus"]), ("code", &["opus"])]))
+}
+
+/// The newest question for requests.
+fn asked(desk: &Desk) -> (u64, Vec<(String, String)>) {
+    let found = desk.sent.iter().rev().find_map(|task| match task {
+        Task::Requests { asked, query, what: Which::First, .. } => Some((*asked, query.clone())),
+        _ => None,
+    });
+    found.expect("requests were asked for")
+}
+
+fn has(query: &[(String, String)], key: &str, value: &str) -> bool {
+    query.iter().any(|(known, is)| known == key && is == value)
+}
+
+fn answer(harness: &mut Harness<'_, Desk>, ages: &[i64], next: Option<&str>) {
+    let (asked, _) = asked(harness.state());
+    let number = |age: i64| RequestId::from_number(u64::try_from(1_000 - age).unwrap());
+    let items = ages.iter().map(|age| sample::request(number(*age), before(*age))).collect();
+    let found = Ok(RequestPage { items, next: next.map(str::to_owned) });
+    harness.state_mut().news(News::Requests { relay: 0, asked, what: Which::First, found });
+    harness.run_steps(3);
+}
+
+fn type_text(harness: &mut Harness<'_, Desk>, text: &str) {
+    harness.event(Event::Text(text.to_owned()));
+    harness.run_steps(2);
+}
+
+#[test]
+fn presets_go_by_arrows_and_the_relay_filters() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::Num2);
+    assert!(has(&asked(harness.state()).1, "trouble", "true"));
+    assert!(has(&asked(harness.state()).1, "since", "2025-11-29T02:49:11.000Z"), "15 min");
+    press(&mut harness, Key::ArrowRight);
+    assert!(has(&asked(harness.state()).1, "outcome", "failed"));
+    press(&mut harness, Key::ArrowRight);
+    assert!(has(&asked(harness.state()).1, "rescued", "true"));
+    press(&mut harness, Key::ArrowLeft);
+    press(&mut harness, Key::ArrowLeft);
+    press(&mut harness, Key::ArrowLeft);
+    assert_eq!(harness.state().console.model.history.preset, Preset::All);
+    press(&mut harness, Key::S);
+    assert!(has(&asked(harness.state()).1, "sort", "-cost"), "the relay sorts");
+}
+
+#[test]
+fn a_filter_is_typed_and_a_wrong_one_says_what_is_right() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::Num2);
+    press(&mut harness, Key::Slash);
+    type_text(&mut harness, " rang:sol");
+    harness.get_by_label_contains("'rang' is no filter; these are:");
+    press(&mut harness, Key::Enter);
+    assert!(harness.state().console.model.history.typing.is_some(), "it stays to be mended");
+    press(&mut harness, Key::Escape);
+    assert!(harness.state().console.model.history.typing.is_none());
+    press(&mut harness, Key::Slash);
+    type_text(&mut harness, " ladder:chat by:opus");
+    press(&mut harness, Key::Enter);
+    let (_, query) = asked(harness.state());
+    assert!(has(&query, "ladder", "chat") && has(&query, "answered_by", "opus"), "{query:?}");
+}
+
+#[test]
+fn the_list_is_frozen_while_a_row_is_selected_and_counts_what_comes() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::Num2);
+    answer(&mut harness, &[5, 9], None);
+    harness.get_by_label_contains("03:04:06.000");
+    // Something ended: it is looked for, soon but not at once for each.
+    let ladder = harness.state().console.model.ladder("chat").unwrap().clone();
+    harness.state_mut().now += 600;
+    harness.state_mut().event("ladder", &ladder);
+    harness.state_mut().work();
+    let newer = harness.state().sent.iter().rev().find_map(|task| match task {
+        Task::Requests { asked, what: Which::Newer, .. } => Some(*asked),
+        _ => None,
+    });
+    let asked = newer.expect("newer rows were asked for");
+    let items = vec![sample::request(RequestId::from_number(1_002), before(-2))];
+    let found = Ok(RequestPage { items, next: None });
+    let newer = News::Requests { relay: 0, asked, what: Which::Newer, found };
+    harness.state_mut().news(newer.clone());
+    harness.run_steps(2);
+    harness.get_by_label_contains("frozen, 1 new (f follows)");
+    assert_eq!(harness.state().console.model.history.rows.shown().len(), 2);
+    // Followed, they are shown as they come.
+    press(&mut harness, Key::F);
+    answer(&mut harness, &[5, 9], None);
+    let (asked, _) = self::asked(harness.state());
+    let News::Requests { found, .. } = newer else { unreachable!() };
+    harness.state_mut().news(News::Requests { relay: 0, asked, what: Which::Newer, found });
+    harness.run_steps(2);
+    assert_eq!(harness.state().console.model.history.rows.shown().len(), 3);
+    harness.get_by_label_contains("03:04:13.000");
+}
+
+#[test]
+fn near_the_end_the_next_page_is_asked_for_once() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::Num2);
+    answer(&mut harness, &[5, 9], Some("more"));
+    press(&mut harness, Key::ArrowDown);
+    press(&mut harness, Key::ArrowDown);
+    let next = harness.state().sent.iter().filter(|task| match task {
+        Task::Requests { what: Which::Next, query, .. } => has(query, "cursor", "more"),
+        _ => false,
+    });
+    assert_eq!(next.count(), 1);
+}
+
+#[test]
+fn what_went_wrong_most_is_a_key_away() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::Num2);
+    answer(&mut harness, &[5], None);
+    let outcomes = [("ok".to_owned(), 90), ("ttft_timeout".to_owned(), 118)].into();
+    let points = vec![Point { outcomes, ..Point::default() }];
+    let curves = vec![SeriesCurve { name: "sol".to_owned(), points }];
+    let series = Series { since: before(900), until: NIGHT, step_ms: 900_000, curves };
+    harness.state_mut().news(News::Series { relay: 0, of: Screen::History, found: Ok(series) });
+    harness.run_steps(2);
+    harness.get_by_label("sol ttft_timeout 118");
+    press(&mut harness, Key::Tab);
+    press(&mut harness, Key::Enter);
+    let (_, query) = asked(harness.state());
+    assert!(has(&query, "tried", "sol") && has(&query, "ended", "ttft_timeout"), "{query:?}");
+}
+
+#[test]
+fn from_a_moment_of_the_curves_into_its_history() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::Num3);
+    press(&mut harness, Key::ArrowDown);
+    press(&mut harness, Key::ArrowLeft);
+    let cursor = harness.state().console.model.breakers.cursor.expect("the cursor moved");
+    press(&mut harness, Key::Enter);
+    assert_eq!(harness.state().console.model.screen, Screen::History);
+    let (_, query) = asked(harness.state());
+    let at = |key: &str| {
+        let found = query.iter().find(|(known, _)| known == key).unwrap();
+        found.1.parse::<shared::UnixMillis>().unwrap()
+    };
+    assert!(at("since") < cursor && cursor < at("until"), "{query:?}");
+    let rung = harness.state().console.model.selected.rung.clone().unwrap();
+    assert!(has(&query, "tried", &rung));
+}
+
+fn action(id: &str, kind: ActionKind, in_force: bool) -> Action {
+    let forced = OverrideNow {
+        rung: "sol".to_owned(),
+        mode: Mode::ForcedOpen,
+        version: 3,
+        cut_streams: false,
+        by: Some("ben".to_owned()),
+        reason: None,
+        at: Some(before(198)),
+        until_at: Some(before(-702)),
+        action: Some(id.to_owned()),
+    };
+    let change = Change::Override {
+        target: Target::Rung("sol".to_owned()),
+        mode: Mode::ForcedOpen,
+        cut_streams: false,
+    };
+    let is_change = kind == ActionKind::Change;
+    Action {
+        id: id.to_owned(),
+        at: before(198),
+        kind,
+        by: "ben".to_owned(),
+        reason: "hangs, ticket 4711".to_owned(),
+        changes: is_change.then_some(change).into_iter().collect(),
+        about: Pinned::default(),
+        before: None,
+        after: is_change.then(|| Present { rungs: vec![forced], ladders: Vec::new() }),
+        accepted: Vec::new(),
+        check: None,
+        until_at: is_change.then_some(before(-702)),
+        ended_at: None,
+        ended_by: None,
+        undoes: None,
+        in_force,
+    }
+}
+
+fn with_actions(items: Vec<Action>) -> Harness<'static, Desk> {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::Num4);
+    let found = Ok(ActionPage { items, next: None });
+    harness.state_mut().news(News::Actions { relay: 0, found });
+    harness.run_steps(2);
+    press(&mut harness, Key::ArrowDown);
+    harness
+}
+
+#[test]
+fn what_is_in_force_is_extended_ended_or_taken_back() {
+    for (key, mode) in [(Key::E, Mode::ForcedOpen), (Key::A, Mode::Auto)] {
+        let mut harness = with_actions(vec![action("act_1", ActionKind::Change, true)]);
+        harness.get_by_label_contains("11:42 left");
+        press(&mut harness, key);
+        let dialog = harness.state().console.model.dialog.clone().unwrap();
+        let About::Rungs { rungs, mode: found, .. } = dialog.about else { panic!() };
+        assert_eq!((rungs, found), (vec!["sol".to_owned()], mode));
+    }
+    let mut harness = with_actions(vec![action("act_1", ActionKind::Change, true)]);
+    press(&mut harness, Key::U);
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    let path = harness.state().sent.iter().find_map(|task| match task {
+        Task::Deed { path, ends: false, .. } => Some(path.join("/")),
+        _ => None,
+    });
+    assert_eq!(path.as_deref(), Some("actions/act_1/undo"));
+}
+
+#[test]
+fn a_note_is_pinned_and_ended() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::ArrowDown);
+    press(&mut harness, Key::N);
+    type_text(&mut harness, "vendor says 30 min");
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    let sent = harness.state().sent.iter().find_map(|task| match task {
+        Task::Deed { path, body, ends: false, .. } => Some((path.clone(), body.clone())),
+        _ => None,
+    });
+    let (path, body) = sent.unwrap();
+    assert_eq!(path, ["notes"]);
+    assert_eq!(
+        (&body["text"], &body["about"]["rung"]),
+        (&"vendor says 30 min".into(), &"sol".into())
+    );
+    let mut harness = with_actions(vec![action("note_1", ActionKind::Note, true)]);
+    press(&mut harness, Key::A);
+    let dialog = harness.state().console.model.dialog.clone().unwrap();
+    assert!(matches!(dialog.about, About::Deed(Deed::EndNote { .. })), "{dialog:?}");
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    let ended = harness.state().sent.iter().any(|task| {
+        matches!(task, Task::Deed { path, ends: true, .. } if path.join("/") == "notes/note_1")
+    });
+    assert!(ended);
+}

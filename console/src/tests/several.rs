@@ -1,1 +1,102 @@
-//! todo
+//! Several relays on one board: the worst state and on how many, never an average; and each
+//! of them alone.
+
+use super::{Desk, opened, press, press_with};
+use crate::model::View;
+use eframe::egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable as _;
+use shared::admin::{Board, sample};
+
+/// The board of a relay of this name in this env.
+fn board(name: &str, env: &str, change: impl Fn(&mut Board)) -> Board {
+    let mut board = sample::calm(&[("chat", &["sol", "opus"])]);
+    board.relay.name = Some(name.to_owned());
+    board.relay.env = Some(env.to_owned());
+    change(&mut board);
+    board
+}
+
+#[test]
+fn a_cell_shows_the_worst_state_and_on_how_many_relays_it_is() {
+    let open = |board: &mut Board| sample::open(&mut board.rungs[0], 90);
+    let boards = [board("eu-1", "PROD", |_| {}), board("eu-2", "PROD", open)];
+    let mut harness = opened(Desk::of(&boards));
+    harness.get_by_label_contains("sol, OPEN 1/2");
+    press(&mut harness, Key::G);
+    // The side panel has a line for each.
+    harness.get_by_label_contains("eu-1       ● ");
+    harness.get_by_label_contains("eu-2       ▲ OPEN");
+}
+
+#[test]
+fn r_goes_from_all_of_an_env_to_each_of_it_and_to_the_next_env() {
+    let boards = [
+        board("eu-1", "PROD", |_| {}),
+        board("eu-2", "PROD", |_| {}),
+        board("test-1", "TEST", |_| {}),
+    ];
+    let mut harness = opened(Desk::of(&boards));
+    let at = |harness: &egui_kittest::Harness<'_, Desk>| {
+        let model = &harness.state().console.model;
+        (model.view, model.viewed())
+    };
+    assert_eq!(at(&harness), (View::Env(0), vec![0, 1]), "never of two envs");
+    for (view, viewed) in [
+        (View::One(0), vec![0]),
+        (View::One(1), vec![1]),
+        (View::Env(2), vec![2]),
+        (View::Env(0), vec![0, 1]),
+    ] {
+        press(&mut harness, Key::R);
+        assert_eq!(at(&harness), (view, viewed));
+    }
+}
+
+#[test]
+fn a_change_goes_to_what_is_seen_each_with_its_own_version() {
+    let at = |version: u64| {
+        move |board: &mut Board| {
+            sample::open(&mut board.rungs[0], 90);
+            sample::force(&mut board.rungs[0], "demoted");
+            board.rungs[0].forced.as_mut().unwrap().version = version;
+        }
+    };
+    let boards = [board("eu-1", "PROD", at(3)), board("eu-2", "PROD", at(7))];
+    let mut harness = opened(Desk::of(&boards));
+    press(&mut harness, Key::ArrowDown);
+    press(&mut harness, Key::O);
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    let versions: Vec<_> =
+        harness.state().changes().iter().map(|request| request.expect["rung/sol"]).collect();
+    assert_eq!(versions, [3, 7]);
+}
+
+#[test]
+fn a_lost_relay_is_named_where_it_will_not_know() {
+    let open = |board: &mut Board| sample::open(&mut board.rungs[0], 90);
+    let boards = [board("eu-1", "PROD", open), board("eu-2", "PROD", open)];
+    let mut desk = Desk::of(&boards);
+    desk.now += 5_001;
+    desk.event("snapshot", &boards[0]);
+    desk.work();
+    let mut harness = opened(desk);
+    assert!(harness.query_all_by_label_contains("eu-2 is lost for").count() > 0);
+    harness.get_by_label_contains("sol, OPEN, probe");
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::O);
+    harness.get_by_label_contains("eu-2 lost: will not know");
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    let relays: Vec<usize> = harness
+        .state()
+        .sent
+        .iter()
+        .filter(|task| matches!(task, crate::update::Task::Change { .. }))
+        .map(crate::update::Task::relay)
+        .collect();
+    assert_eq!(relays, [0]);
+    // It comes back: nothing was queued for it.
+    harness.state_mut().event_of(1, "snapshot", &boards[1]);
+    harness.state_mut().work();
+    harness.run_steps(2);
+    assert_eq!(harness.state().changes().len(), 1);
+}

@@ -1,1 +1,203 @@
-//! todo
+//! What the window tells and asks beside its screens: alerts, the palette, the token, the
+//! summary, marks, and what a protected relay wants typed.
+
+use super::{Desk, opened, press, press_with};
+use crate::update::{News, Task, Which};
+use eframe::egui::{Event, Key, Modifiers};
+use egui_kittest::kittest::Queryable as _;
+use shared::RequestId;
+use shared::admin::actions::{Preview, Warning, WarningKind};
+use shared::admin::changes::{Change, Mode, Target};
+use shared::admin::{RequestPage, sample};
+
+fn desk() -> Desk {
+    Desk::with(&sample::calm(&[("chat", &["sol", "opus"])]))
+}
+
+#[test]
+fn the_palette_finds_a_command_by_its_words_and_does_it() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::ArrowDown);
+    press_with(&mut harness, Modifiers::COMMAND, Key::K);
+    harness.event(Event::Text("force cl".to_owned()));
+    harness.run_steps(2);
+    assert_eq!(harness.query_all_by_label_contains("force open").count(), 0);
+    press(&mut harness, Key::Enter);
+    assert!(harness.state().console.model.palette.is_none());
+    let dialog = harness.state().console.model.dialog.clone().unwrap();
+    let mode = match dialog.about {
+        crate::dialog::About::Rungs { mode, .. } => mode,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(mode, Mode::ForcedClosed);
+}
+
+#[test]
+fn letters_belong_to_the_palette_while_it_is_open() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::ArrowDown);
+    press_with(&mut harness, Modifiers::COMMAND, Key::K);
+    press(&mut harness, Key::O);
+    assert!(harness.state().console.model.dialog.is_none());
+    press(&mut harness, Key::Escape);
+    assert!(harness.state().console.model.palette.is_none());
+}
+
+#[test]
+fn an_alert_is_muted_by_a_key() {
+    let mut board = sample::calm(&[("chat", &["sol", "opus"])]);
+    board.ladders[0].users.failed = 40;
+    let mut harness = opened(Desk::with(&board));
+    let now = harness.state().now;
+    assert!(harness.state().console.model.alerts.worst(now).is_some());
+    press(&mut harness, Key::I);
+    assert!(harness.state().console.model.alerts.worst(now).is_none());
+    assert!(harness.query_all_by_label_contains("silent for 30 min").count() > 0);
+}
+
+#[test]
+fn a_relay_that_wants_a_token_is_given_one_and_only_it() {
+    let mut harness = opened(desk());
+    let why = "it wants a token".to_owned();
+    harness.state_mut().news(News::Lost { relay: 0, why, token: true });
+    harness.run_steps(2);
+    harness.event(Event::Text("hunter2".to_owned()));
+    harness.run_steps(2);
+    let shown = harness.query_all_by_label_contains("hunter2").count();
+    assert_eq!(shown, 0, "it is not on the screen");
+    press(&mut harness, Key::Enter);
+    let sent = harness.state().sent.last().cloned();
+    assert_eq!(sent, Some(Task::Token { relay: 0, token: "hunter2".to_owned() }));
+    assert!(harness.state().console.model.token.is_none());
+    let settings = serde_json::to_string(&harness.state().console.model.settings).unwrap();
+    assert!(!settings.contains("hunter2"), "nothing remembers it");
+}
+
+#[test]
+fn marked_rungs_are_changed_together() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::ArrowDown);
+    press(&mut harness, Key::X);
+    press(&mut harness, Key::ArrowRight);
+    press(&mut harness, Key::X);
+    assert_eq!(harness.query_all_by_label_contains(", marked").count(), 2);
+    press(&mut harness, Key::D);
+    harness.state_mut().console.model.dialog.as_mut().unwrap().reason = "maintenance".to_owned();
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    let demoted = |name: &str| Change::Override {
+        target: Target::Rung(name.to_owned()),
+        mode: Mode::Demoted,
+        cut_streams: false,
+    };
+    assert_eq!(harness.state().changes()[0].changes, [demoted("opus"), demoted("sol")]);
+}
+
+#[test]
+fn a_protected_relay_wants_its_env_typed_where_a_ladder_would_lose_its_last_rung() {
+    let mut board = sample::calm(&[("chat", &["sol", "opus"])]);
+    board.relay.protected = true;
+    sample::open(&mut board.rungs[0], 60);
+    let mut harness = opened(Desk::with(&board));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::O);
+    let last = |kind| Preview {
+        ladders: Vec::new(),
+        warnings: vec![Warning {
+            kind,
+            ladder: Some("chat".to_owned()),
+            rung: None,
+            text: "chat would have no rung left.".to_owned(),
+        }],
+    };
+    harness.state_mut().preview(last(WarningKind::LastRung));
+    harness.run_steps(2);
+    press_with(&mut harness, Modifiers::ALT, Key::A);
+    harness.state_mut().preview(last(WarningKind::LastRung));
+    harness.run_steps(2);
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    assert!(harness.state().changes().is_empty(), "its env was not typed");
+    harness.event(Event::Text("PROD".to_owned()));
+    harness.run_steps(2);
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    assert_eq!(harness.state().changes().len(), 1);
+}
+
+#[test]
+fn the_summary_names_requests_and_no_host() {
+    let mut board = sample::calm(&[("chat", &["sol", "opus"])]);
+    sample::open(&mut board.rungs[0], 60);
+    let mut harness = opened(Desk::with(&board));
+    press(&mut harness, Key::Y);
+    assert!(harness.state().console.model.copy.is_none(), "ids are asked for first");
+    let items = vec![sample::request(RequestId::from_number(7), sample::before(9))];
+    let found = Ok(RequestPage { items, next: None });
+    harness.state_mut().news(News::Requests { relay: 0, asked: 0, what: Which::Worst, found });
+    let text = harness.state().console.model.copy.clone().unwrap();
+    for part in ["## PROD eu-1 at 2025-11-29T03:04:11", "sol open", "chat: failed", "req_"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("127.0.0.1") && !text.contains("8788"), "{text}");
+    // A relay that says nothing does not keep it back for ever.
+    press(&mut harness, Key::Y);
+    harness.state_mut().console.model.copy = None;
+    harness.state_mut().now += 5_001;
+    harness.state_mut().work();
+    assert!(harness.state().console.model.copy.is_some());
+}
+
+#[test]
+fn a_greek_keyboard_locks_nobody_out() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::ArrowDown);
+    // The logical key has no Latin letter: what the layout gives egui does not know.
+    harness.event(Event::Key {
+        key: Key::F35,
+        physical_key: Some(Key::O),
+        pressed: true,
+        repeat: false,
+        modifiers: Modifiers::NONE,
+    });
+    harness.run_steps(2);
+    assert!(harness.state().console.model.dialog.is_some());
+}
+
+#[test]
+fn what_was_missed_in_a_gap_is_one_line() {
+    let board = sample::calm(&[("chat", &["sol", "opus"])]);
+    let mut desk = Desk::with(&board);
+    desk.now += 50_000;
+    let transition = shared::admin::TransitionRow {
+        id: 0,
+        at: sample::before(-20),
+        rung: "sol".to_owned(),
+        before: Some("closed".to_owned()),
+        after: "open".to_owned(),
+        rule: "bad_run".to_owned(),
+        text: "slow".to_owned(),
+        slow: None,
+        bad: None,
+        n: None,
+        weight: None,
+        request: None,
+    };
+    for _ in 0..3 {
+        desk.event("transition", &transition);
+    }
+    let tick = shared::admin::Tick {
+        at: sample::before(-50),
+        streams: 3,
+        waiting: 1,
+        journal: board.relay.journal.clone(),
+        drain: board.relay.drain.clone(),
+        rss_bytes: None,
+    };
+    desk.event("tick", &tick);
+    desk.work();
+    let events = &desk.console.model.lead().unwrap().events;
+    let texts: Vec<&str> = events.iter().map(|event| event.text.as_str()).collect();
+    assert_eq!(texts, ["away 50 s: 3 transitions"]);
+    // From then on each is told.
+    desk.event("transition", &transition);
+    desk.work();
+    assert_eq!(desk.console.model.lead().unwrap().events.len(), 2);
+}

@@ -134,9 +134,8 @@ pub(super) fn trouble(model: &mut Model, place: usize) {
         ladder.order.iter().find(out).or_else(|| ladder.order.first()).cloned()
     });
     let ladder = ladder.cloned().or_else(|| {
-        let holds = |state: &&LadderState| {
-            rung.as_ref().is_some_and(|rung| state.order.contains(rung))
-        };
+        let holds =
+            |state: &&LadderState| rung.as_ref().is_some_and(|rung| state.order.contains(rung));
         board.ladders.iter().find(holds).map(|state| state.name.clone())
     });
     model.selected = Selected { ladder, rung };

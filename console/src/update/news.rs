@@ -22,7 +22,7 @@ pub enum News {
     /// Requests.
     Requests { relay: usize, asked: u64, what: Which, found: Result<RequestPage, String> },
     /// One request.
-    Request { relay: usize, id: RequestId, found: Result<RequestDetail, String> },
+    Request { relay: usize, id: RequestId, found: Result<Box<RequestDetail>, String> },
     /// Transitions.
     Transitions { relay: usize, found: Result<TransitionPage, String> },
     /// Curves.
@@ -61,7 +61,7 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
         }
         News::Request { relay, id, found } => {
             if model.history.selected == Some((relay, id)) {
-                model.history.detail = found.into();
+                model.history.detail = found.map(|detail| *detail).into();
             }
         }
         News::Transitions { relay, found } => {
@@ -187,9 +187,10 @@ fn done(
         Some(format!("test call by {name}: {outcome}{ttft}"))
     };
     let sent = match &result {
-        Ok(value) => Sent::Done(check(value).unwrap_or_else(|| {
-            format!("done on {name}{}", at(value).unwrap_or_default())
-        })),
+        Ok(value) => Sent::Done(
+            check(value)
+                .unwrap_or_else(|| format!("done on {name}{}", at(value).unwrap_or_default())),
+        ),
         Err((true, why)) => Sent::NotConfirmed(format!("not confirmed on {name}: {why}")),
         Err((false, why)) => Sent::Refused(format!("refused: {why}")),
     };
@@ -210,7 +211,7 @@ fn done(
         if all_done {
             model.dialog = None;
             let undo = if is_mine { "; u takes it back" } else { "" };
-            model.say(format!("{words}{undo}"), now);
+            model.offer(format!("{words}{undo}"), now);
             return;
         }
     }
@@ -248,11 +249,14 @@ pub fn time_passes(model: &mut Model, now: i64) -> Vec<Task> {
 #[must_use]
 pub fn is_counting(model: &Model, now: i64) -> bool {
     let waits = model.dialog.as_ref().is_some_and(crate::dialog::Dialog::is_sent);
-    let said = model.said.as_ref().is_some_and(|(_, at)| now - at < 30_000);
+    let said = model.said.as_ref().is_some_and(|(_, until)| now < *until);
     let ends = model.board().is_some_and(|board| {
-        board.rungs.iter().any(|rung| rung.forced.is_some() || rung.health.state != "closed"
-            || rung.health.hold.is_some() || rung.health.hard_down.is_some())
-            || board.ladders.iter().any(|ladder| ladder.until_at.is_some())
+        board.rungs.iter().any(|rung| {
+            rung.forced.is_some()
+                || rung.health.state != "closed"
+                || rung.health.hold.is_some()
+                || rung.health.hard_down.is_some()
+        }) || board.ladders.iter().any(|ladder| ladder.until_at.is_some())
     });
     let lost = model.viewed().into_iter().filter_map(|index| model.relays.get(index));
     let lost = lost.into_iter().any(|known| known.is_stale(now));

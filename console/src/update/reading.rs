@@ -37,9 +37,9 @@ pub(super) fn actions(model: &mut Model) -> Vec<Task> {
 
 fn breakers(model: &mut Model, now: i64) -> Vec<Task> {
     let relays = model.viewed();
-    let first = model.board().and_then(|board| {
-        board.rungs.iter().filter_map(|rung| rung.health.sick_since_at).min()
-    });
+    let first = model
+        .board()
+        .and_then(|board| board.rungs.iter().filter_map(|rung| rung.health.sick_since_at).min());
     let breakers = &model.breakers;
     let (since, until) = breakers.bounds(model.relay_now(now), first);
     let (_, _, step) = SPANS.get(breakers.span).copied().unwrap_or(SPANS[0]);

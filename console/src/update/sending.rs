@@ -14,7 +14,7 @@ fn chosen(model: &Model) -> Vec<String> {
 }
 
 fn open(model: &mut Model, dialog: Option<Dialog>) -> Vec<Task> {
-    model.dialog = dialog;
+    model.dialog = dialog.map(|dialog| Dialog { asks_why: dialog.reason.is_empty(), ..dialog });
     preview(model)
 }
 

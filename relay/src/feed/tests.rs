@@ -152,6 +152,7 @@ fn row() -> RequestRow {
         cost_usd: None,
         bytes: 0,
         events: 0,
+        trail: Vec::new(),
     }
 }
 

@@ -27,7 +27,9 @@ use cursor::Place;
 use query::Part;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 use shared::admin::actions::{Action, ActionPage};
-use shared::admin::{RequestDetail, RequestPage, RequestRow, Series, Summary, TransitionPage};
+use shared::admin::{
+    AttemptRow, RequestDetail, RequestPage, RequestRow, Series, Summary, TransitionPage, Tried,
+};
 use shared::{AttemptKind, AttemptOutcome, RequestId, RequestOutcome, UnixMillis};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -248,7 +250,14 @@ impl Reader {
         let last = rows.last().filter(|_| has_more);
         let next = last
             .map(|(value, row)| cursor::write(filter.sort, Place { value: *value, id: row.id }));
-        Ok(RequestPage { items: rows.into_iter().map(|(_, row)| row).collect(), next })
+        let mut items: Vec<RequestRow> = rows.into_iter().map(|(_, row)| row).collect();
+        let mut trail = tx.prepare(query::TRAIL)?;
+        for item in &mut items {
+            let tried = trail.query_map([item.id.number()], rows::tried)?;
+            item.trail = tried.collect::<Result<_, _>>()?;
+        }
+        drop(trail);
+        Ok(RequestPage { items, next })
     }
 
     /// One request with everything that was tried; `None` if it is not there.
@@ -264,11 +273,18 @@ impl Reader {
                 Ok((rows::request(row)?, rows::passed_over(row)?))
             })
             .optional()?;
-        let Some((request, passed_over)) = found else { return Ok(None) };
+        let Some((mut request, passed_over)) = found else { return Ok(None) };
         let attempts = tx
             .prepare(query::ATTEMPTS)?
             .query_map([id.number()], rows::attempt)?
             .collect::<Result<Vec<_>, _>>()?;
+        let tried = |one: &AttemptRow| Tried {
+            rung: one.rung.clone(),
+            outcome: one.outcome,
+            ttft_ms: one.ttft_ms,
+            latency_ms: one.latency_ms,
+        };
+        request.trail = attempts.iter().map(tried).collect();
         Ok(Some(RequestDetail { request, attempts, passed_over }))
     }
 

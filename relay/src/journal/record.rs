@@ -7,7 +7,7 @@
 use super::actions::{ActionRecord, OrderEnd};
 use super::kept::{HealthRecord, OverrideEnd};
 use super::minutes::MinuteRecord;
-use shared::admin::RequestRow;
+use shared::admin::{RequestRow, Tried};
 use shared::{
     AttemptKind, AttemptOutcome, Cause, NanoUsd, PassedOver, RequestId, RequestOutcome,
     StreamVerdict, TokenVerdict, UnixMillis, Usage,
@@ -114,6 +114,18 @@ pub struct RequestEnd {
     pub passed_over: Vec<(Arc<str>, PassedOver)>,
 }
 
+impl AttemptEnd {
+    /// The same in short.
+    fn tried(&self) -> Tried {
+        Tried {
+            rung: self.start.rung.to_string(),
+            outcome: Some(self.outcome),
+            ttft_ms: self.ttft_ms,
+            latency_ms: self.latency_ms,
+        }
+    }
+}
+
 impl RequestEnd {
     /// The same as readers of the journal get it.
     #[must_use]
@@ -141,6 +153,7 @@ impl RequestEnd {
             cost_usd: self.cost().ok().map(NanoUsd::usd),
             bytes: self.bytes,
             events: self.events,
+            trail: self.attempts.iter().map(AttemptEnd::tried).collect(),
         }
     }
 

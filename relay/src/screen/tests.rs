@@ -315,6 +315,7 @@ fn rescued() -> RequestDetail {
         cost_usd: Some(0.0041),
         bytes: 1,
         events: 1,
+        trail: Vec::new(),
     };
     let first = AttemptRow {
         cause: Some(Cause::LostRace),

@@ -37,7 +37,7 @@ pub struct TransitionRow {
     pub text: String,
     /// Slow calls in the window that led to it; `None` where not told apart.
     pub slow: Option<u32>,
-    /// Bad calls in it.
+    /// Bad calls in it, slow ones included.
     pub bad: Option<u32>,
     /// All calls in it.
     pub n: Option<u32>,

@@ -9,8 +9,8 @@ use super::board::{
     LadderState, Limits, OverrideState, ProbeState, ProviderState, RelayState, Role, RungNow,
     RungPast, RungState, Step, Users, You,
 };
-use super::RequestRow;
-use crate::{RequestId, RequestOutcome, UnixMillis};
+use super::{RequestRow, Tried};
+use crate::{AttemptOutcome, RequestId, RequestOutcome, UnixMillis};
 use std::collections::BTreeMap;
 
 /// 2025-11-29T03:04:11Z, the night that all samples play in.
@@ -226,5 +226,11 @@ pub fn request(id: RequestId, at: UnixMillis) -> RequestRow {
         cost_usd: Some(0.0041),
         bytes: 9_000,
         events: 340,
+        trail: vec![Tried {
+            rung: "sol".to_owned(),
+            outcome: Some(AttemptOutcome::Ok),
+            ttft_ms: Some(630),
+            latency_ms: Some(9_790),
+        }],
     }
 }

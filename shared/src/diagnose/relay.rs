@@ -10,18 +10,21 @@ pub(super) fn relay(board: &Board) -> Vec<Trouble> {
     if relay.drain.on {
         let until = relay.drain.until_at;
         let until = until.map(|at| format!(", cut in {}", left(board, at))).unwrap_or_default();
-        said.push((Rule::Relay, format!(
-            "this relay is stopping: {} streams still run{until}",
-            relay.drain.streams
-        )));
+        said.push((
+            Rule::Relay,
+            format!("this relay is stopping: {} streams still run{until}", relay.drain.streams),
+        ));
     }
     if let Some(error) = &relay.config.error {
         let line = error.line.map(|line| format!(" line {line}:")).unwrap_or_default();
         let since = ago(board, error.at);
-        said.push((Rule::Relay, format!(
-            "config on disk refused {since} ago, the one before is in force:{line} {}",
-            error.text
-        )));
+        said.push((
+            Rule::Relay,
+            format!(
+                "config on disk refused {since} ago, the one before is in force:{line} {}",
+                error.text
+            ),
+        ));
     }
     let journal = &relay.journal;
     if !journal.ok {

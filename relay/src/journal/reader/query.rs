@@ -31,6 +31,10 @@ pub(super) const ATTEMPTS: &str = "SELECT n, rung, kind, probe, outcome, cause, 
     output_tokens, cached_tokens, reasoning_tokens, estimated, cost_nano, no_cost
     FROM attempts WHERE request = ?1 ORDER BY n";
 
+/// A request's attempts in short.
+pub(in crate::journal) const TRAIL: &str =
+    "SELECT rung, outcome, ttft_ms, latency_ms FROM attempts WHERE request = ? ORDER BY n";
+
 /// Everything that was not a plain first attempt, answered in time. One that still runs may
 /// be that yet.
 const TROUBLE: &str = " AND (r.outcome <> 'ok' OR r.attempts_made > 1

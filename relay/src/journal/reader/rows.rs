@@ -3,7 +3,7 @@
 use super::Sort;
 use rusqlite::types::Type;
 use rusqlite::{Error, Result, Row};
-use shared::admin::{AttemptRow, PassedOverRow, RequestRow};
+use shared::admin::{AttemptRow, PassedOverRow, RequestRow, Tried};
 use shared::{NanoUsd, PassedOver, RequestId, UnixMillis};
 use std::str::FromStr;
 
@@ -29,6 +29,17 @@ pub(super) fn request(row: &Row<'_>) -> Result<RequestRow> {
         cost_usd: usd(row, 16)?,
         bytes: count(row, 17)?.unwrap_or(0),
         events: count(row, 18)?.unwrap_or(0),
+        trail: Vec::new(),
+    })
+}
+
+/// An attempt in short.
+pub(super) fn tried(row: &Row<'_>) -> Result<Tried> {
+    Ok(Tried {
+        rung: row.get(0)?,
+        outcome: word(row, 1)?,
+        ttft_ms: count(row, 2)?,
+        latency_ms: count(row, 3)?,
     })
 }
 
