@@ -239,7 +239,10 @@ fn what_both_programs_speak_reaches_outside_only_to_call_a_relay() {
 
 #[test]
 fn what_the_console_knows_and_decides_draws_nothing_and_reads_no_clock() {
-    let pure = ["model", "update", "dialog", "history", "cell", "words", "summary"];
+    let pure = [
+        "model", "update", "dialog", "history", "breakers", "actions", "turned", "palette",
+        "commands", "cell", "words", "summary",
+    ];
     let is_pure = |path: &String| {
         let path = path.strip_prefix("console/src/").unwrap_or_default();
         pure.iter()
