@@ -49,7 +49,7 @@ pub fn all() -> Vec<Command> {
         c("f", "History: follow, or read anew", Msg::Follow),
         c("s", "History: next order", Msg::Sort),
         c("← →", "History: presets; Breakers: the cursor", Msg::Preset(Preset::Trouble)),
-        c("Tab", "History: next group; Breakers: next span", Msg::Next),
+        c(".", "History: next group; Breakers: next span", Msg::Next),
         c("i", "ignore the alert of the title for 30 min", Msg::Mute),
         c("y", "copy a summary", Msg::Copy),
         c("Y", "copy the id of what is selected", Msg::CopyId),

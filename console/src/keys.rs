@@ -6,21 +6,32 @@ use crate::update::Msg;
 use eframe::egui::{Event, InputState, Key, Modifiers};
 use shared::admin::changes::Mode;
 
-/// What the keys that were pressed say. `typing`: a text field has the focus.
+/// What has the focus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Focus {
+    /// Nothing: all keys are the console's.
+    None,
+    /// A text field: letters are its own.
+    Text,
+    /// Something that Tab went to: Enter is its own.
+    Widget,
+}
+
+/// What the keys that were pressed say.
 #[must_use]
-pub fn read(input: &InputState, model: &Model, typing: bool) -> Vec<Msg> {
+pub fn read(input: &InputState, model: &Model, focus: Focus) -> Vec<Msg> {
     let mut all = Vec::new();
     for event in &input.events {
         if let Event::Key { key, physical_key, pressed: true, modifiers, .. } = event {
-            let found = of(*key, *modifiers, model, typing);
+            let found = of(*key, *modifiers, model, focus);
             let latin = physical_key.filter(|_| found.is_none());
-            all.extend(found.or_else(|| of(latin?, *modifiers, model, typing)));
+            all.extend(found.or_else(|| of(latin?, *modifiers, model, focus)));
         }
     }
     all
 }
 
-fn of(key: Key, modifiers: Modifiers, model: &Model, typing: bool) -> Option<Msg> {
+fn of(key: Key, modifiers: Modifiers, model: &Model, focus: Focus) -> Option<Msg> {
     if key == Key::Escape {
         return Some(Msg::Back);
     }
@@ -48,12 +59,12 @@ fn of(key: Key, modifiers: Modifiers, model: &Model, typing: bool) -> Option<Msg
         return (key == Key::Enter).then_some(Msg::Enter);
     }
     if model.dialog.is_some() {
-        return in_dialog(key, modifiers, typing);
+        return in_dialog(key, modifiers, focus);
     }
     if key == Key::Enter {
-        return Some(Msg::Enter);
+        return (focus != Focus::Widget).then_some(Msg::Enter);
     }
-    if typing || modifiers.alt {
+    if focus == Focus::Text || modifiers.alt {
         return None;
     }
     moves(key).or_else(|| letter(key, modifiers, model))
@@ -101,7 +112,7 @@ fn letter(key: Key, modifiers: Modifiers, model: &Model) -> Option<Msg> {
         Key::Slash => Msg::Filter,
         Key::F => Msg::Follow,
         Key::S if model.screen == Screen::History => Msg::Sort,
-        Key::Tab => Msg::Next,
+        Key::Period => Msg::Next,
         Key::I => Msg::Mute,
         Key::Y if modifiers.shift => Msg::CopyId,
         Key::Y => Msg::Copy,
@@ -110,7 +121,7 @@ fn letter(key: Key, modifiers: Modifiers, model: &Model) -> Option<Msg> {
     })
 }
 
-fn in_dialog(key: Key, modifiers: Modifiers, typing: bool) -> Option<Msg> {
+fn in_dialog(key: Key, modifiers: Modifiers, focus: Focus) -> Option<Msg> {
     if modifiers.alt {
         return match key {
             Key::Num1 => Some(Msg::Last(0)),
@@ -128,8 +139,8 @@ fn in_dialog(key: Key, modifiers: Modifiers, typing: bool) -> Option<Msg> {
         };
     }
     match key {
-        Key::ArrowUp if !typing => Some(Msg::Choose { down: false }),
-        Key::ArrowDown if !typing => Some(Msg::Choose { down: true }),
+        Key::ArrowUp if focus != Focus::Text => Some(Msg::Choose { down: false }),
+        Key::ArrowDown if focus != Focus::Text => Some(Msg::Choose { down: true }),
         _ => None,
     }
 }

@@ -80,8 +80,12 @@ impl Console {
             theme::dress(&ctx, looks);
             self.dressed = Some(looks);
         }
-        let typing = ctx.egui_wants_keyboard_input();
-        let pressed = ctx.input(|input| keys::read(input, &self.model, typing));
+        let focus = match (ctx.text_edit_focused(), ctx.egui_wants_keyboard_input()) {
+            (true, _) => keys::Focus::Text,
+            (false, true) => keys::Focus::Widget,
+            _ => keys::Focus::None,
+        };
+        let pressed = ctx.input(|input| keys::read(input, &self.model, focus));
         let colours = Colours::of(self.model.settings.light);
         let mut scene = Scene { model: &self.model, now, local, colours, out: pressed };
         let bar = Frame::new().fill(colours.ground).inner_margin(Margin::symmetric(6, 3));

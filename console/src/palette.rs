@@ -57,4 +57,16 @@ mod tests {
             assert_eq!(twin.map(|twin| twin.words), None, "{}", one.words);
         }
     }
+
+    #[test]
+    fn the_screens_page_lists_every_command() {
+        let page = include_str!("../SCREENS.md");
+        for command in commands::all() {
+            let row = match command.keys {
+                "" => format!("| (in `Ctrl+K` only) | {} |", command.words),
+                keys => format!("| `{keys}` | {} |", command.words),
+            };
+            assert!(page.contains(&row), "SCREENS.md has no row {row}");
+        }
+    }
 }

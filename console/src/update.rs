@@ -10,7 +10,7 @@ pub use news::{News, is_counting, news, time_passes};
 pub use reading::GROUPS;
 
 use crate::dialog::{About, Deed, Dialog};
-use crate::history::{Filter, Preset};
+use crate::history::{Filter, Preset, Window};
 use crate::model::{Copying, Model, Screen, View};
 use crate::palette::Palette;
 use shared::RequestId;
@@ -405,11 +405,17 @@ fn enter(model: &mut Model, now: i64, fresh: &dyn Fn() -> String) -> Vec<Task> {
         Screen::History => reading::enter_history(model, now),
         Screen::Breakers => reading::at_cursor(model, now),
         Screen::Board => {
-            // Into the history of what is selected.
+            // Into the history of what is selected, from shortly before its trouble on.
+            let rung = model.selected.rung.as_ref().and_then(|name| model.rung(name));
+            let sick = rung.and_then(|rung| rung.health.sick_since_at);
+            let since = sick.map_or_else(Window::default, |at| {
+                Window::Between(shared::UnixMillis(at.0 - reading::AROUND), None)
+            });
             let history = &mut model.history;
             history.filter = Filter {
                 tried: model.selected.rung.clone(),
                 ladder: model.selected.ladder.clone(),
+                since,
                 ..Filter::default()
             };
             history.preset = Preset::All;

@@ -41,10 +41,8 @@ fn spans(ui: &mut Ui, scene: &mut Scene<'_>) {
         }
         let cursor = scene.model.breakers.cursor;
         let at = cursor.map_or_else(|| "now".to_owned(), |at| scene.clock(at));
-        let text = format!(
-            "Tab span · ← → cursor {at} {} · ↑ ↓ rung · Enter: History there",
-            scene.zone()
-        );
+        let text =
+            format!(". span · ← → cursor {at} {} · ↑ ↓ rung · Enter: History there", scene.zone());
         line(ui, text, scene.colours.dim);
     });
 }

@@ -240,6 +240,9 @@ pub(super) fn then(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, short: b
     for warning in dialog.warnings() {
         warn(ui, scene, dialog, warning);
     }
+    if matches!(dialog.about, About::Rungs { mode: Mode::ForcedOpen, .. }) {
+        line(ui, "Demote instead keeps it as the last choice (Alt+D)", colours.dim);
+    }
 }
 
 fn warn(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, warning: &Warning) {
@@ -256,7 +259,6 @@ fn warn(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, warning: &Warning) 
         if ui.checkbox(&mut accepted, RichText::new(text).font(mono())).clicked() {
             scene.out.push(Msg::Accept(ladder.clone()));
         }
-        line(ui, "Demote instead keeps it as the last choice (Alt+D)", colours.dim);
     }
 }
 
@@ -308,7 +310,10 @@ pub(super) fn ending(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
     }
     let obstacle = dialog.obstacle(scene.model, scene.now);
     ui.horizontal_wrapped(|ui| {
-        if ui.button(RichText::new("Esc cancel").font(mono())).clicked() {
+        // What happens if nothing is meant: nothing.
+        let esc = Button::new(RichText::new("Esc cancel").font(mono()));
+        let esc = esc.stroke(eframe::egui::Stroke::new(1.5, colours.text));
+        if ui.add(esc).clicked() {
             scene.out.push(Msg::Back);
         }
         let words = match &dialog.about {

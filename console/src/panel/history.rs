@@ -111,7 +111,7 @@ fn groups(ui: &mut Ui, scene: &mut Scene<'_>) {
                 scene.out.push(Msg::Group(place));
             }
         }
-        line(ui, "Tab, Enter narrows", scene.colours.dim);
+        line(ui, ". next, Enter narrows", scene.colours.dim);
     });
 }
 

@@ -142,7 +142,7 @@ fn what_went_wrong_most_is_a_key_away() {
     harness.state_mut().news(News::Series { relay: 0, of: Screen::History, found: Ok(series) });
     harness.run_steps(2);
     harness.get_by_label("sol ttft_timeout 118");
-    press(&mut harness, Key::Tab);
+    press(&mut harness, Key::Period);
     press(&mut harness, Key::Enter);
     let (_, query) = asked(harness.state());
     assert!(has(&query, "tried", "sol") && has(&query, "ended", "ttft_timeout"), "{query:?}");

@@ -201,3 +201,15 @@ fn what_was_missed_in_a_gap_is_one_line() {
     desk.work();
     assert_eq!(desk.console.model.lead().unwrap().events.len(), 2);
 }
+
+#[test]
+fn enter_on_what_tab_went_to_is_not_also_the_consoles() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::ArrowDown);
+    press(&mut harness, Key::Tab);
+    press(&mut harness, Key::Enter);
+    assert_ne!(harness.state().console.model.screen, crate::model::Screen::History);
+    // Letters still work: no text field has the focus.
+    press(&mut harness, Key::Num4);
+    assert_eq!(harness.state().console.model.screen, crate::model::Screen::Actions);
+}

@@ -8,8 +8,8 @@ use shared::UnixMillis;
 
 /// Between two looks for newer rows, in milliseconds.
 const AGAIN: i64 = 500;
-/// Before and after the moment of the cursor that History shows.
-const AROUND: i64 = 150_000;
+/// Before and after the moment of the cursor that History shows, and before a trouble.
+pub(super) const AROUND: i64 = 300_000;
 
 /// The time of this relay at `now` of ours.
 fn relay_now(model: &Model, relay: usize, now: i64) -> UnixMillis {
@@ -207,7 +207,7 @@ pub(super) fn enter_history(model: &mut Model, now: i64) -> Vec<Task> {
 pub(super) fn at_cursor(model: &mut Model, now: i64) -> Vec<Task> {
     let since = match model.breakers.cursor {
         Some(at) => Window::Between(UnixMillis(at.0 - AROUND), Some(UnixMillis(at.0 + AROUND))),
-        None => Window::Last(2 * AROUND),
+        None => Window::Last(AROUND),
     };
     let tried = model.selected.rung.clone();
     model.history.filter = Filter { tried, since, ..Filter::default() };
