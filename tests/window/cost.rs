@@ -6,7 +6,7 @@ use crate::spell::{Spell, quantile};
 use crate::table::Table;
 use crate::window::Window;
 use crate::world::World;
-use crate::{Res, journal, say, transition};
+use crate::{Res, journal, say, target, transition};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,6 +34,7 @@ pub(crate) fn cost() -> Res<()> {
     let display = Display::start()?;
     let files = tempfile::tempdir()?;
     quiet(&display, &files, &table)?;
+    say(&format!("500,000 attempts in the journal, {RATE} requests/s:"));
     busy(&display, &files, &table)
 }
 
@@ -41,10 +42,11 @@ pub(crate) fn cost() -> Res<()> {
 fn quiet(display: &Display, files: &TempDir, table: &Table) -> Res<()> {
     let world = World::start(tempfile::tempdir()?)?;
     let frames = files.path().join("quiet");
-    let window = Window::open(display, &world, Some(&frames))?;
-    let watch = |name: &str, most: (Option<f64>, f64)| -> Res<()> {
+    let mut window = Window::open(display, &world, Some(&frames))?;
+    let id = window.id();
+    let mut watch = |name: &str, most: (Option<f64>, f64)| -> Res<()> {
         std::thread::sleep(SETTLED);
-        let spell = Spell::of(&window, &frames, LENGTH)?;
+        let spell = Spell::of(&mut window, &frames, LENGTH, &[])?;
         table.row(name, spell.rate(), "frames/s", most.0);
         table.row(name, spell.cpu(), "CPU %", Some(most.1));
         Ok(())
@@ -55,14 +57,14 @@ fn quiet(display: &Display, files: &TempDir, table: &Table) -> Res<()> {
     });
     world.call::<Value>(OTHER, ("PUT", "rungs/gemini/override"), Some(&body))?;
     watch("one countdown", (None, 6.0))?;
-    display.unmap(window.id())?;
+    display.unmap(id)?;
     watch("one countdown, unmapped", (None, 1.0))?;
-    display.map(window.id())?;
+    display.map(id)?;
     let cover = display.cover()?;
     watch("one countdown, covered", (None, 1.0))?;
     display.unmap(cover)?;
     watch("one countdown, shown again", (None, 6.0))?;
-    display.minimise(window.id())?;
+    display.minimise(id)?;
     watch("one countdown, minimised", (None, 1.0))?;
     drop(window);
     let _window = Window::open(display, &world, None)?;
@@ -75,33 +77,48 @@ fn quiet(display: &Display, files: &TempDir, table: &Table) -> Res<()> {
     Ok(())
 }
 
+/// A screen under load: its name, the keys that lead there, those that are pressed once a second.
+type View = (&'static str, &'static [&'static str], &'static [&'static str]);
+
+/// All of the past there is, in the list.
+const ALL: &[&str] =
+    &["2", "Left", "slash", "ctrl+a", "s", "i", "n", "c", "e", "colon", "a", "l", "l", "Return"];
+
+const VIEWS: [View; 3] =
+    [("Board", &["1"], &[]), ("History", ALL, &[]), ("History, paged through", ALL, &["Next"])];
+
 /// On a relay with a long past and much traffic.
 fn busy(display: &Display, files: &TempDir, table: &Table) -> Res<()> {
+    let pictures = target()?.join("screens");
+    std::fs::create_dir_all(&pictures)?;
     let folder = tempfile::tempdir()?;
     journal::fill(&folder.path().join("belay.db"))?;
     let world = World::start(folder)?;
     let load = world.load(RATE, LADDERS);
     std::thread::sleep(SETTLED);
-    for (name, keys) in [("Board", &["1"] as &[&str]), ("History", &["2"])] {
+    for (name, there, hand) in VIEWS {
         let frames = files.path().join(name);
         let mut window = Window::open(display, &world, Some(&frames))?;
         std::thread::sleep(SETTLED);
         let before = load.so_far();
-        window.press(keys)?;
-        let spell = Spell::of(&window, &frames, LENGTH)?;
+        window.press(there)?;
+        let spell = Spell::of(&mut window, &frames, LENGTH, hand)?;
         let (answered, failed) = load.so_far();
-        let name = format!("{name}, {RATE} requests/s");
-        table.row(&name, spell.frame(50), "frame p50 ms", Some(16.0));
-        table.row(&name, spell.frame(95), "frame p95 ms", Some(16.0));
-        table.row(&name, spell.frame(100), "longest frame ms", Some(16.0));
-        table.row(&name, spell.rate(), "frames/s", None);
-        table.row(&name, spell.cpu(), "CPU %", None);
-        table.row(&name, peak_mb(window.pid())?, "memory at its peak, MB", Some(300.0));
+        table.row(name, spell.frame(50), "frame p50 ms", Some(16.0));
+        table.row(name, spell.frame(95), "frame p95 ms", Some(16.0));
+        table.row(name, spell.frame(100), "longest frame ms", Some(16.0));
+        table.row(name, spell.rate(), "frames/s", None);
+        table.row(name, spell.cpu(), "CPU %", None);
+        table.row(name, peak_mb(window.pid())?, "memory at its peak, MB", Some(300.0));
         let seconds = LENGTH.as_secs_f64();
-        table.row(&name, (answered - before.0) as f64 / seconds, "answered requests/s", None);
+        table.row(name, (answered - before.0) as f64 / seconds, "answered requests/s", None);
         if failed > before.1 {
             say(&format!("{} requests were not answered", failed - before.1));
         }
+        let picture =
+            pictures.join(format!("cost-{}.png", name.replace(", ", "-").replace(' ', "-")));
+        display.look()?.write(&picture)?;
+        say(&format!("it was {}", picture.display()));
     }
     Ok(())
 }

@@ -6,6 +6,8 @@ use ::tests::clock;
 use std::path::Path;
 use std::time::Duration;
 
+const SECOND: Duration = Duration::from_secs(1);
+
 /// The figures of a spell.
 #[derive(Debug)]
 pub(crate) struct Spell {
@@ -18,11 +20,21 @@ pub(crate) struct Spell {
 }
 
 impl Spell {
-    /// Watches the console for so long, while it writes its frames there.
-    pub(crate) fn of(window: &Window<'_>, frames: &Path, length: Duration) -> Res<Self> {
-        let cpu = || process::cpu_us(window.pid());
+    /// Watches the console for so long, while it writes its frames there, and a hand presses these
+    /// keys once a second.
+    pub(crate) fn of(
+        window: &mut Window<'_>,
+        frames: &Path,
+        length: Duration,
+        keys: &[&str],
+    ) -> Res<Self> {
+        let pid = window.pid();
+        let cpu = || process::cpu_us(pid);
         let (began, since, before) = (clock::now(), unix_ms(), cpu()?);
-        std::thread::sleep(length);
+        while began.elapsed() < length {
+            std::thread::sleep(SECOND.min(length.saturating_sub(began.elapsed())));
+            window.press(keys)?;
+        }
         let used = Duration::from_micros(cpu()?.saturating_sub(before));
         let seconds = began.elapsed().as_secs_f64();
         let until = unix_ms();

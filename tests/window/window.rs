@@ -37,6 +37,10 @@ impl<'a> Window<'a> {
     pub(crate) fn open(display: &'a Display, world: &World, frames: Option<&Path>) -> Res<Self> {
         let program = beside("belay-console")?;
         let folder = tempfile::tempdir()?;
+        // Nobody's settings; and nobody's desktop hears of our alerts.
+        let settings = folder.path().join("belay");
+        std::fs::create_dir(&settings)?;
+        std::fs::write(settings.join("console.json"), "{ \"desktop\": false }")?;
         let mut command = Command::new(program);
         command.args(["--connect", &world.address()]).env("BELAY_TOKEN", ME.1);
         if let Some(frames) = frames {
@@ -44,9 +48,7 @@ impl<'a> Window<'a> {
         }
         let console = at(command, display)
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
-            // Settings of nobody, and nobody's desktop hears of our alerts.
             .env("XDG_CONFIG_HOME", folder.path())
-            .env("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={}/none", folder.path().display()))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(File::create(folder.path().join(LOG))?)
@@ -81,6 +83,9 @@ impl<'a> Window<'a> {
     /// Presses these keys, one after the other.
     pub(crate) fn press(&mut self, keys: &[&str]) -> Res<()> {
         self.lives()?;
+        if keys.is_empty() {
+            return Ok(());
+        }
         self.tool(&["windowfocus", &self.id.to_string()])?;
         for key in keys {
             self.tool(&["key", key])?;
