@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from console_window import LIMIT
+from console_window import LIMIT, TICKET
 from harness import eventually
 
 CHANGE = b"POST /admin/v1/changes"
@@ -120,7 +120,7 @@ def open_dialog(press, gate, *keys):
         seen = gate.previews
         press("Escape", "1", *keys)
         if eventually(lambda: gate.previews > seen, 4.0, 0.02):
-            press(*"hangs")
+            press(*TICKET)
             return
     raise AssertionError("no dialog was opened")
 

@@ -9,6 +9,7 @@ from console_gate import choose, gate, open_dialog, send  # noqa: F401
 from console_relay import BRISK, LONG, PLAIN, ops, refused, silent  # noqa: F401
 from console_window import (  # noqa: F401
     LIMIT,
+    TICKET,
     actions,
     display,
     order_of,
@@ -161,7 +162,7 @@ def test_what_is_dear_is_put_behind_and_back(ops, upstream, ask, display, tmp_pa
         behind = lambda: order_of(relay, "chat") == wanted
         # The dear one to the end, further than it goes, and once too often back up.
         moves = ["alt+Down", "alt+Down", "alt+Down", "alt+Up", "alt+Down"]
-        keys = ["Down", "Left", "Left", "m", *moves, *"dear", "ctrl+Return"]
+        keys = ["Down", "Left", "Left", "m", *moves, *TICKET, "ctrl+Return"]
         assert try_until(behind, press, *keys)
         assert ask(relay) == "from cheap"
         assert try_until(lambda: order_of(relay, "chat") == names, press, "u", "ctrl+Return")
@@ -253,7 +254,7 @@ def test_a_relay_that_is_lost_is_told_nothing_later(ops, upstream, ask, display,
         assert (ask(one), ask(two)) == ("from alpha", "from alpha")
         two.kill()
         forced = lambda: override_of(one, "alpha") == "forced_open"
-        assert try_until(forced, press, "Up", "Left", "o", *"hangs", "ctrl+Return")
+        assert try_until(forced, press, "Up", "Left", "o", *TICKET, "ctrl+Return")
         assert ask(one) == "from bravo"
 
         two.start()
@@ -263,7 +264,7 @@ def test_a_relay_that_is_lost_is_told_nothing_later(ops, upstream, ask, display,
 
         # What is done from now on reaches both of them.
         both = lambda: (override_of(one, "alpha"), override_of(two, "alpha")) == ("demoted",) * 2
-        assert try_until(both, press, "Up", "Left", "d", *"slow", "ctrl+Return")
+        assert try_until(both, press, "Up", "Left", "d", *TICKET, "ctrl+Return")
         assert (ask(one), ask(two)) == ("from bravo", "from bravo")
 
 
@@ -277,5 +278,5 @@ def test_the_first_relay_is_lost_and_the_other_is_worked(ops, upstream, ask, dis
         assert stays(lambda: overrides(two) == {}, 6.0)
         assert ask(two) == "from alpha"
         forced = lambda: override_of(two, "alpha") == "forced_open"
-        assert try_until(forced, press, "Up", "Left", "o", *"hangs", "ctrl+Return")
+        assert try_until(forced, press, "Up", "Left", "o", *TICKET, "ctrl+Return")
         assert ask(two) == "from bravo"

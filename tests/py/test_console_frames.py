@@ -77,6 +77,7 @@ def test_an_idle_relay_is_drawn_seldom(relay, display, tmp_path):
         start = time.time()
         time.sleep(IDLE)
         count = frames(file, start, start + IDLE)
+        print(f"{count} frames in {IDLE} s of nothing")
         assert count <= 2 * IDLE, f"{count} frames in {IDLE} s"
         # It is awake all the same.
         before = time.time()

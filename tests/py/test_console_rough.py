@@ -11,6 +11,7 @@ from console_gate import choose, gate, open_dialog, send  # noqa: F401
 from console_relay import ops  # noqa: F401
 from console_window import (  # noqa: F401
     LIMIT,
+    TICKET,
     actions,
     board,
     display,
@@ -57,7 +58,7 @@ def test_a_relay_killed_before_a_change_arrives_never_gets_it(pair, gate, displa
         assert overrides(pair) == {}
         # It is done when somebody says so again.
         forced = lambda: override_of(pair, "alpha") == "forced_open"
-        assert try_until(forced, press, "Up", "Left", "o", *"hangs", "ctrl+Return")
+        assert try_until(forced, press, "Up", "Left", "o", *TICKET, "ctrl+Return")
         assert len(actions(pair)) == 1
 
 
@@ -80,7 +81,7 @@ def test_a_relay_killed_before_its_answer_arrives_has_the_change_once(
         assert (len(actions(pair)), override_of(pair, "alpha")) == (1, "forced_open")
         # The window works on, on what there is.
         free = lambda: override_of(pair, "alpha") is None
-        assert try_until(free, press, "Up", "Left", "a", *"mended", "ctrl+Return")
+        assert try_until(free, press, "Up", "Left", "a", *TICKET, "ctrl+Return")
 
 
 @pytest.mark.parametrize("then", ["goes on", "is killed"])
@@ -91,7 +92,7 @@ def test_a_relay_that_stops_in_mid_change_has_it_once_or_not_at_all(
     with window(display, [counted], tmp_path) as press:
         ready(pair)
         demoted = lambda: override_of(pair, "alpha") == "demoted"
-        assert try_until(demoted, press, "Up", "Left", "d", *"slow", "ctrl+Return")
+        assert try_until(demoted, press, "Up", "Left", "d", *TICKET, "ctrl+Return")
         made, sent = len(actions(pair)), counted.changes
         open_dialog(press, counted, "Up", "Left", "o")
         pair.signal(signal.SIGSTOP)
@@ -158,7 +159,7 @@ def test_the_arrows_reach_the_last_of_seventy_two_rungs(ops, upstream, display, 
     with window(display, [relay], tmp_path) as press:
         ready(relay)
         home = ["Up"] * 12 + ["Left"] * 6
-        keys = [*home, *["Down"] * 11, *["Right"] * 5, "d", *"slow", "ctrl+Return"]
+        keys = [*home, *["Down"] * 11, *["Right"] * 5, "d", *TICKET, "ctrl+Return"]
         assert try_until(lambda: overrides(relay), press, *keys)
         assert overrides(relay) == {"rung-12-6": "demoted"}
 
@@ -167,7 +168,7 @@ def test_a_relay_that_comes_back_is_worked_again(pair, display, tmp_path):
     with window(display, [pair], tmp_path) as press:
         ready(pair)
         demoted = lambda: override_of(pair, "alpha") == "demoted"
-        assert try_until(demoted, press, "Up", "Left", "d", *"slow", "ctrl+Return")
+        assert try_until(demoted, press, "Up", "Left", "d", *TICKET, "ctrl+Return")
         pair.kill()
         # Long enough for all of it to be old.
         time.sleep(6.0)
@@ -176,6 +177,6 @@ def test_a_relay_that_comes_back_is_worked_again(pair, display, tmp_path):
         assert demoted(), "it came back without what it had"
         once_back(press, pair)
         free = lambda: overrides(pair) == {}
-        assert try_until(free, press, "Up", "Left", "a", *"mended", "ctrl+Return")
+        assert try_until(free, press, "Up", "Left", "a", *TICKET, "ctrl+Return")
         forced = lambda: override_of(pair, "bravo") == "forced_open"
-        assert try_until(forced, press, "Up", "Left", "Right", "o", *"hangs", "ctrl+Return")
+        assert try_until(forced, press, "Up", "Left", "Right", "o", *TICKET, "ctrl+Return")

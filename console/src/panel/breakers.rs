@@ -162,6 +162,14 @@ fn states(ui: &mut Ui, scene: &Scene<'_>, time: Time, name: &str, chosen: bool) 
             }
         }
     }
+    let forced = scene.model.rung(name).and_then(|rung| rung.forced.as_ref());
+    if let Some(at) = forced.and_then(|forced| forced.at) {
+        // An operator's hand lies over what the breaker says.
+        let from = pos2(time.x(at.0), rect.min.y + 1.0);
+        let over = Rect::from_min_max(from, pos2(time.left + time.width, rect.max.y - 1.0));
+        let stroke = Stroke::new(1.5, colours.hand);
+        painter.rect_stroke(over, 0.0, stroke, eframe::egui::StrokeKind::Inside);
+    }
     cursor(&painter, scene, time, rect);
     clicked
 }

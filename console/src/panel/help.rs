@@ -14,7 +14,8 @@ pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
     let half = rows.len().div_ceil(2);
     let window = Window::new("Keys").anchor(Align2::CENTER_CENTER, [0.0, 0.0]);
     window.collapsible(false).resizable(false).show(ctx, |ui| {
-        ScrollArea::vertical().show(ui, |ui| {
+        let tall = ctx.content_rect().height() - 90.0;
+        ScrollArea::vertical().max_height(tall).show(ui, |ui| {
             ui.horizontal_top(|ui| {
                 for (number, part) in rows.chunks(half).enumerate() {
                     let grid = Grid::new(("keys", number)).num_columns(2).spacing([18.0, 3.0]);

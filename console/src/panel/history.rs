@@ -119,7 +119,7 @@ fn groups(ui: &mut Ui, scene: &mut Scene<'_>) {
 #[must_use]
 pub fn heading() -> String {
     format!(
-        "{:<13} {:<12} {:<14} {:<36} {:<9} {:>7} {:>7} {:>12} {:>9}  {}",
+        "{:<13} {:<12} {:<14} {:<46} {:<9} {:>7} {:>7} {:>12} {:>9}  {}",
         "TIME",
         "LADDER",
         "ANSWERED BY",
@@ -140,7 +140,7 @@ pub fn row(clock: &str, row: &RequestRow) -> String {
     let cost = row.cost_usd.map_or(UNKNOWN.to_owned(), |cost| format!("{cost:.5}"));
     let trail = trail(row);
     format!(
-        "{clock:<13} {:<12} {:<14} {trail:<36} {:<9} {:>7} {:>7} {:>12} {cost:>9}  {}",
+        "{clock:<13} {:<12} {:<14} {trail:<46} {:<9} {:>7} {:>7} {:>12} {cost:>9}  {}",
         row.ladder.as_deref().unwrap_or(UNKNOWN),
         row.answered_by.as_deref().unwrap_or(UNKNOWN),
         row.outcome.map_or("running".to_owned(), |outcome| outcome.to_string()),
@@ -154,7 +154,7 @@ pub fn row(clock: &str, row: &RequestRow) -> String {
 /// What was tried: each rung with how it did, in the room that there is.
 #[must_use]
 pub fn trail(row: &RequestRow) -> String {
-    const ROOM: usize = 36;
+    const ROOM: usize = 46;
     let one = |tried: &Tried| {
         let sign = match tried.outcome.map(|outcome| outcome.as_str()) {
             None => "…",

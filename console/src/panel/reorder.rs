@@ -28,7 +28,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
         line(ui, whose, colours.dim);
     }
     let width = ui.available_width();
-    let head = format!("{:<22}{:<14}{}", "", "share", "$/h");
+    let head = format!("{:<23}{:<17}{}", "", "share", "$/h");
     line(ui, head, colours.dim);
     for (place, rung) in rungs.iter().enumerate() {
         row(ui, scene, (dialog, rung, place), (place == *at, width));
@@ -64,7 +64,7 @@ fn row(
     let shape = if out { "▲" } else { "●" };
     let figures = step(dialog, rung).map_or_else(String::new, |step| {
         format!(
-            "{:<14}{}",
+            "{:<17}{}",
             format!("{} → {}", percent(step.share.before), percent(step.share.after)),
             step.cost_nps.after.map_or_else(String::new, per_hour)
         )

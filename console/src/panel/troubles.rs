@@ -34,8 +34,8 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
             Level::Hand => ("■", colours.hand),
         };
         let here = scene.model.trouble == Some(place);
-        let mark = if here { "→" } else { shape };
-        let text = RichText::new(format!("{mark} {}", trouble.text)).font(mono()).color(colour);
+        let text = RichText::new(format!("{shape} {}", trouble.text)).font(mono()).color(colour);
+        let text = if here { text.underline() } else { text };
         let label = Label::new(text).truncate().sense(Sense::click());
         if ui.add(label).on_hover_text(&trouble.text).clicked() {
             scene.out.push(Msg::TroubleAt(place));

@@ -44,6 +44,10 @@ fn heading(
     let mut hist = shared::histogram::Hist::default();
     rungs.iter().for_each(|rung| hist.merge(&rung.now.hist));
     let (_, p95) = crate::model::two(&hist);
+    let p95 = match (p95, hist.at_least()) {
+        (None, Some(least)) => format!(">{}", wait(u64::try_from(least.as_millis()).ok())),
+        (p95, _) => wait(p95),
+    };
     let rps: f64 = rungs.iter().map(|rung| rung.now.rps).sum();
     let count = if out > 0 { format!("▲ {out} of {}", rungs.len()) } else { "●".to_owned() };
     let key = board.providers.iter().find(|provider| provider.name == name);
@@ -57,7 +61,7 @@ fn heading(
         rate(rps),
         percent(share(sum(|rung| rung.now.bad), calls)),
         percent(share(sum(|rung| rung.now.slow), calls)),
-        wait(p95),
+        p95,
         per_hour(sum(|rung| rung.now.cost_nps)),
     );
     let names: Vec<String> = rungs.iter().map(|rung| rung.name.clone()).collect();
@@ -86,7 +90,8 @@ fn one(ui: &mut Ui, scene: &mut Scene<'_>, rung: &RungState, stale: Option<i64>)
     let usual = rung.past.usual.as_ref();
     let brackets = |text: Option<String>| text.map_or(String::new(), |text| format!(" ({text})"));
     let p95 = usual.and_then(|usual| usual.ttft_p95_ms).map(|ms| wait(Some(ms)));
-    let p95 = format!("{}{}", wait(rung.now.ttft_p95_ms), brackets(p95));
+    let at_least = if rung.now.ttft_at_least { ">" } else { "" };
+    let p95 = format!("{at_least}{}{}", wait(rung.now.ttft_p95_ms), brackets(p95));
     let cost = usual.and_then(|usual| usual.cost_nps).map(per_hour);
     let cost = format!("{}{}", per_hour(rung.now.cost_nps), brackets(cost));
     let text = format!(

@@ -109,7 +109,8 @@ fn event(model: &mut Model, relay: usize, (kind, data): (&str, &str), now: i64) 
         ("snapshot", _) => vec![Task::InForce { relay }],
         ("action" | "note", screen) => {
             let mut tasks = vec![Task::InForce { relay }];
-            tasks.extend((screen == Screen::Actions).then_some(Task::Actions { relay }));
+            let is_shown = matches!(screen, Screen::Actions | Screen::Breakers);
+            tasks.extend(is_shown.then_some(Task::Actions { relay }));
             tasks
         }
         // What an override ended by itself is told by its rung only.

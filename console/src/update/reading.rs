@@ -47,7 +47,8 @@ fn breakers(model: &mut Model, now: i64) -> Vec<Task> {
     model.breakers.series.clear();
     model.breakers.transitions.retain(|relay, _| relays.contains(relay));
     let pair = |key: &str, value: String| (key.to_owned(), value);
-    let mut tasks = Vec::new();
+    // What operators did stands beside the breakers.
+    let mut tasks = actions(model);
     for relay in relays {
         model.breakers.transitions.entry(relay).or_insert(Loaded::Asked);
         tasks.push(Task::Transitions { relay, query: vec![pair("limit", "500".to_owned())] });
