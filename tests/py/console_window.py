@@ -56,6 +56,7 @@ class Window:
     def __init__(self, display, relays, log, more=()):
         self.env = {**os.environ, "DISPLAY": display, "LIBGL_ALWAYS_SOFTWARE": "1"}
         self.env.pop("WAYLAND_DISPLAY", None)
+        self.log = pathlib.Path(log)
         # Nobody's settings, and nobody's desktop to be told of alerts.
         self.env["XDG_CONFIG_HOME"] = f"{log}.config"
         self.env["DBUS_SESSION_BUS_ADDRESS"] = "disabled:"
@@ -68,7 +69,7 @@ class Window:
         found = eventually(lambda: self.tool("search", *wanted), LIMIT, 0.1)
         if not found:
             self.process.close()
-            raise AssertionError(f"no window came up: {pathlib.Path(log).read_text()}")
+            raise AssertionError(f"no window came up: {self.end()}")
         self.name = found.splitlines()[-1]
 
     def tool(self, *words):
@@ -78,8 +79,12 @@ class Window:
     def is_up(self):
         return self.process.child.poll() is None
 
+    def end(self):
+        """How it ended, and its last words."""
+        return self.process.child.returncode, self.log.read_text(errors="replace")[-2000:]
+
     def __call__(self, *keys):
-        assert self.is_up(), "the console has ended"
+        assert self.is_up(), f"the console has ended: {self.end()}"
         # A window that is wholly covered by another one is not drawn and takes no keys.
         self.tool("windowraise", self.name, "windowfocus", self.name)
         for key in keys:

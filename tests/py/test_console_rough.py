@@ -37,7 +37,7 @@ def pair(ops, upstream):
 
 def once_back(press, relay):
     """After the relay's return: the console is there, and nothing more comes by itself."""
-    assert press.is_up(), "the console has ended"
+    assert press.is_up(), press.end()
     assert eventually(lambda: watched_by(relay), LIMIT), "the console never came back"
 
 
@@ -172,7 +172,7 @@ def test_a_relay_that_comes_back_is_worked_again(pair, display, tmp_path):
         pair.kill()
         # Long enough for all of it to be old.
         time.sleep(6.0)
-        assert press.is_up()
+        assert press.is_up(), press.end()
         pair.start()
         assert demoted(), "it came back without what it had"
         once_back(press, pair)

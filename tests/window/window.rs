@@ -13,6 +13,9 @@ use tempfile::TempDir;
 /// A window that is not there by then never comes.
 const LONGEST: Duration = Duration::from_secs(30);
 
+/// A hand is no faster from key to key, and what a key opens is drawn by then.
+const HAND: Duration = Duration::from_millis(60);
+
 /// The window; it ends when dropped.
 #[derive(Debug)]
 pub(crate) struct Window<'a> {
@@ -89,6 +92,7 @@ impl<'a> Window<'a> {
         self.tool(&["windowfocus", &self.id.to_string()])?;
         for key in keys {
             self.tool(&["key", key])?;
+            std::thread::sleep(HAND);
         }
         Ok(())
     }

@@ -1,18 +1,20 @@
 //! The dialog of every change: what, for how long, why, and what would come of it.
 
-use super::{Scene, cut, focus_once, line, strong};
+use super::{Scene, cut, focus_once, line};
 use crate::dialog::{About, Deed, Dialog, Sent};
 use crate::model::Loaded;
 use crate::theme::mono;
 use crate::update::{Msg, is_order};
 use crate::words;
-use eframe::egui::{Align2, Button, Context, Id, RichText, TextEdit, Ui, Window};
-use shared::admin::actions::{BeforeAfter, LadderPreview, Warning, WarningKind};
+use eframe::egui::{Align2, Button, Context, Id, RichText, ScrollArea, TextEdit, Ui, Window};
+use shared::admin::actions::{BeforeAfter, LadderPreview, StepPreview, Warning, WarningKind};
 use shared::admin::changes::Mode;
 use shared::figures::{UNKNOWN, per_hour, percent, wait};
 
 /// Its width.
 const WIDTH: f32 = 760.0;
+/// Height of the figures of what would come of it.
+const FIGURES: f32 = 260.0;
 
 /// Draws it, unless it is one that has its place beside the Board.
 pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
@@ -212,36 +214,52 @@ pub(super) fn then(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, short: b
         line(ui, "Then … asking the relay", colours.dim);
         return;
     }
-    let several = dialog.previews.len() > 1;
-    for (relay, preview) in &dialog.previews {
-        let name = scene.model.names(&[*relay]);
-        let on = if several { format!("on {name}: ") } else { String::new() };
-        match preview {
-            Loaded::Come(preview) => {
-                for ladder in &preview.ladders {
-                    let head = head(ladder, short);
-                    for (place, text) in head.iter().enumerate() {
-                        let on = if place == 0 { on.as_str() } else { "" };
-                        strong(ui, format!("{on}{text}"), colours.text);
-                    }
-                    if !short {
-                        steps(ladder).into_iter().for_each(|text| line(ui, text, colours.dim));
-                    }
-                    let from = format!("  from its last {} requests", ladder.requests);
-                    line(ui, from, colours.dim);
-                }
-            }
-            Loaded::Failed(why) => {
-                line(ui, format!("Then {UNKNOWN}  no preview {on}{why}"), colours.warn);
-            }
-            Loaded::Asked | Loaded::No => line(ui, format!("{on}asking …"), colours.dim),
-        }
-    }
+    // What it warns of, and the way out, must not be pushed off the screen.
+    let area = ScrollArea::vertical().id_salt("then").max_height(FIGURES);
+    area.show(ui, |ui| figures(ui, scene, dialog, short));
     for warning in dialog.warnings() {
         warn(ui, scene, dialog, warning);
     }
     if matches!(dialog.about, About::Rungs { mode: Mode::ForcedOpen, .. }) {
         line(ui, "Demote instead keeps it as the last choice (Alt+D)", colours.dim);
+    }
+}
+
+fn figures(ui: &mut Ui, scene: &Scene<'_>, dialog: &Dialog, short: bool) {
+    let colours = scene.colours;
+    let several = dialog.previews.len() > 1;
+    for (relay, preview) in &dialog.previews {
+        let name = scene.model.names(&[*relay]);
+        let on = if several { format!("{name}: ") } else { String::new() };
+        let preview = match preview {
+            Loaded::Come(preview) => preview,
+            Loaded::Failed(why) => {
+                cut(ui, format!("Then {UNKNOWN}  no preview {on}{why}"), colours.warn);
+                continue;
+            }
+            Loaded::Asked | Loaded::No => {
+                line(ui, format!("{on}asking …"), colours.dim);
+                continue;
+            }
+        };
+        let (asked, idle): (Vec<&LadderPreview>, Vec<&LadderPreview>) =
+            preview.ladders.iter().partition(|ladder| ladder.requests > 0);
+        for ladder in asked {
+            let colour = if changes(ladder) { colours.text } else { colours.dim };
+            if short {
+                rest(ladder).into_iter().for_each(|text| line(ui, text, colour));
+            } else {
+                let text = format!("{on}{:<12} {}", ladder.ladder, told(ladder));
+                cut(ui, text, colour);
+            }
+        }
+        if !idle.is_empty() {
+            let names: Vec<&str> = idle.iter().map(|ladder| ladder.ladder.as_str()).collect();
+            cut(ui, format!("{on}nothing was asked of {}", names.join(", ")), colours.dim);
+        }
+    }
+    if !short {
+        line(ui, "from each ladder's last requests, at the most 500", colours.dim);
     }
 }
 
@@ -262,33 +280,38 @@ fn warn(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, warning: &Warning) 
     }
 }
 
-/// A ladder before and after; in two lines where there is little room.
-fn head(ladder: &LadderPreview, short: bool) -> Vec<String> {
-    let times = format!(
-        "{:<12} first token p50 {}, p95 {}",
-        ladder.ladder,
-        both(ladder.ttft_p50_ms, wait),
-        both(ladder.ttft_p95_ms, wait),
-    );
-    let rest = format!(
-        "{}   unserved {}",
-        both(ladder.cost_nps, |cost| cost.map_or(UNKNOWN.to_owned(), per_hour)),
-        both(ladder.unserved, percent),
-    );
-    if short { vec![times, rest] } else { vec![format!("{times}   {rest}")] }
+/// Whether the change moves anything of this ladder.
+fn changes(ladder: &LadderPreview) -> bool {
+    ladder.steps.iter().any(|step| step.share.before != step.share.after)
+        || ladder.unserved.before != ladder.unserved.after
 }
 
-fn steps(ladder: &LadderPreview) -> Vec<String> {
-    let row = |step: &shared::admin::actions::StepPreview| {
-        format!(
-            "  {:<8} {:<16} {:<16} {}",
-            both(step.place, |place| place.to_string()),
-            step.rung,
-            both(step.share, percent),
-            both(step.cost_nps, |cost| cost.map_or(UNKNOWN.to_owned(), per_hour)),
-        )
-    };
-    ladder.steps.iter().map(row).collect()
+/// A ladder before and after, in a line: the rungs whose share changes, what it costs, how
+/// long its users wait.
+#[must_use]
+pub fn told(ladder: &LadderPreview) -> String {
+    let moved = ladder.steps.iter().filter(|step| step.share.before != step.share.after);
+    let one = |step: &StepPreview| format!("{} {}", step.rung, both(step.share, percent));
+    let mut parts: Vec<String> = moved.map(one).collect();
+    if parts.is_empty() {
+        let most = |step: &&StepPreview| (step.share.after.unwrap_or(0.0) * 1_000.0) as u64;
+        let first = ladder.steps.iter().max_by_key(most);
+        parts.push(first.map(|step| format!("as before, {}", one(step))).unwrap_or_default());
+    }
+    parts.extend(rest(ladder));
+    parts.join("   ")
+}
+
+fn rest(ladder: &LadderPreview) -> Vec<String> {
+    let mut parts = vec![
+        both(ladder.cost_nps, |cost| cost.map_or(UNKNOWN.to_owned(), per_hour)),
+        format!("p95 {}", both(ladder.ttft_p95_ms, wait)),
+    ];
+    let unserved = [ladder.unserved.before, ladder.unserved.after];
+    if unserved.iter().flatten().any(|share| *share > 0.0) {
+        parts.push(format!("unserved {}", both(ladder.unserved, percent)));
+    }
+    parts
 }
 
 fn both<T: Copy>(pair: BeforeAfter<T>, say: impl Fn(T) -> String) -> String {
@@ -327,5 +350,40 @@ pub(super) fn ending(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
     });
     if let Some(why) = obstacle.filter(|_| !dialog.is_sent()) {
         cut(ui, why, colours.warn);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ladder_is_told_in_a_line_by_what_changes() {
+        let step = |rung: &str, before: f64, after: f64| StepPreview {
+            rung: rung.to_owned(),
+            place: BeforeAfter { before: 1, after: 1 },
+            share: BeforeAfter { before: Some(before), after: Some(after) },
+            cost_nps: BeforeAfter::default(),
+        };
+        let mut ladder = LadderPreview {
+            ladder: "chat".to_owned(),
+            requests: 412,
+            since_at: None,
+            steps: vec![step("sol", 0.62, 0.0), step("opus", 0.38, 1.0), step("local", 0.0, 0.0)],
+            unserved: BeforeAfter { before: Some(0.0), after: Some(0.0) },
+            ttft_p50_ms: BeforeAfter::default(),
+            ttft_p95_ms: BeforeAfter { before: Some(1_900), after: Some(1_400) },
+            cost_nps: BeforeAfter { before: Some(3_900_000), after: Some(3_900_000) },
+        };
+        assert_eq!(
+            told(&ladder),
+            "sol 62 % → 0 %   opus 38 % → 100 %   14 $/h   p95 1.9 s → 1.4 s"
+        );
+        ladder.steps = vec![step("sol", 1.0, 1.0), step("opus", 0.0, 0.0)];
+        ladder.unserved.after = Some(0.2);
+        assert_eq!(
+            told(&ladder),
+            "as before, sol 100 %   14 $/h   p95 1.9 s → 1.4 s   unserved 0 % → 20 %"
+        );
     }
 }
