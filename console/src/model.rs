@@ -319,8 +319,16 @@ impl Model {
     /// Those of the view that a change will not reach.
     #[must_use]
     pub fn unreached(&self, now: i64) -> Vec<usize> {
-        let reached = self.reached(now);
-        self.viewed().into_iter().filter(|index| !reached.contains(index)).collect()
+        let (reached, viewed) = (self.reached(now), self.viewed());
+        let is_alone = matches!(self.view, View::One(_));
+        // One that was never heard of may be of this env, too.
+        let stranger = |index: &usize| {
+            !is_alone && self.relays.get(*index).is_some_and(|known| known.board.is_none())
+        };
+        let all = 0..self.relays.len();
+        all.filter(|index| viewed.contains(index) || stranger(index))
+            .filter(|index| !reached.contains(index))
+            .collect()
     }
 
     /// Whether all that is known of the view is too old to act on.

@@ -35,6 +35,10 @@ pub fn lines(model: &Model, now: i64) -> Vec<Trouble> {
             own.map(|line| Trouble { text: format!("{}: {}", known.name(), line.text), ..line }),
         );
     }
+    // Of which env one is that was never heard of nobody knows: it is said whatever is shown.
+    let strangers = model.relays.iter().filter(|known| known.board.is_none());
+    let viewed_too = |known: &&Known| !viewed.iter().any(|other| other.url == known.url);
+    all.extend(strangers.filter(viewed_too).flat_map(|known| of_relay(known, now)));
     for ladder in &merged.differ {
         all.push(Trouble {
             level: Level::Warning,

@@ -72,6 +72,20 @@ fn a_change_goes_to_what_is_seen_each_with_its_own_version() {
 }
 
 #[test]
+fn a_relay_that_was_never_heard_of_is_told_and_named_too() {
+    let open = |board: &mut Board| sample::open(&mut board.rungs[0], 90);
+    let mut desk = Desk::of(&[board("eu-1", "PROD", open)]);
+    desk.console.model.relays.push(crate::model::Known::new("http://127.0.0.1:9738"));
+    let why = "connection refused".to_owned();
+    desk.news(crate::update::News::Lost { relay: 1, why, token: false });
+    let mut harness = opened(desk);
+    assert!(harness.query_all_by_label_contains("127.0.0.1:9738 is lost: connection").count() > 0);
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::O);
+    harness.get_by_label_contains("127.0.0.1:9738 lost: will not know");
+}
+
+#[test]
 fn a_lost_relay_is_named_where_it_will_not_know() {
     let open = |board: &mut Board| sample::open(&mut board.rungs[0], 90);
     let boards = [board("eu-1", "PROD", open), board("eu-2", "PROD", open)];
