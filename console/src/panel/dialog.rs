@@ -294,8 +294,8 @@ pub fn told(ladder: &LadderPreview) -> String {
     let one = |step: &StepPreview| format!("{} {}", step.rung, both(step.share, percent));
     let mut parts: Vec<String> = moved.map(one).collect();
     if parts.is_empty() {
-        let most = |step: &&StepPreview| (step.share.after.unwrap_or(0.0) * 1_000.0) as u64;
-        let first = ladder.steps.iter().max_by_key(most);
+        let share = |step: &StepPreview| step.share.after.unwrap_or(0.0);
+        let first = ladder.steps.iter().max_by(|a, b| share(a).total_cmp(&share(b)));
         parts.push(first.map(|step| format!("as before, {}", one(step))).unwrap_or_default());
     }
     parts.extend(rest(ladder));
