@@ -42,6 +42,7 @@ pub fn short_cause(rung: &RungState) -> String {
         "bad_share" => format!("bad {} of {}", cause.bad, cause.n),
         "slow_p95" => "p95 over limit".to_owned(),
         "never_a_token" => "never a token".to_owned(),
+        "probe_bad" if cause.text.contains("slow") => "probe was slow".to_owned(),
         "probe_bad" => "probe was bad".to_owned(),
         "auth" => "key refused".to_owned(),
         other => other.replace('_', " "),

@@ -70,7 +70,9 @@ pub struct RequestRow {
     pub bytes: u64,
     /// Content events that were handed to the client.
     pub events: u64,
-    /// What was tried, in order.
+    /// What was tried, in order. Of an older relay nothing.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub trail: Vec<Tried>,
 }
 

@@ -79,6 +79,20 @@ impl Rows {
         self.settle(sort);
     }
 
+    /// Rows that came later, but not to be put in front: those that are there are renewed, and
+    /// the others counted.
+    pub fn renew(&mut self, relay: usize, page: RequestPage) {
+        let mut newer = 0;
+        for row in page.items {
+            match self.all.iter_mut().find(|(of, known)| *of == relay && known.id == row.id) {
+                Some((_, known)) => *known = row,
+                None => newer += 1,
+            }
+        }
+        // Of several relays: as many as the one with most has, which is what is known.
+        self.newer = self.newer.max(newer);
+    }
+
     /// The moment of the newest row of this relay.
     #[must_use]
     pub fn newest(&self, relay: usize) -> Option<shared::UnixMillis> {

@@ -12,6 +12,8 @@ const LOST: i64 = 15_000;
 const ENDING: i64 = 120_000;
 /// Twice the usual spend for so long.
 const DEAR: i64 = 300_000;
+/// A journal that fails for so long: one late commit is no reason to wake anybody.
+const UNWRITTEN: i64 = 10_000;
 /// One that is muted is silent for so long.
 pub const MUTED: i64 = 1_800_000;
 
@@ -33,8 +35,8 @@ pub struct Alerts {
     pub muted: BTreeMap<String, i64>,
     /// Raised and not told yet.
     pub fresh: Vec<Alert>,
-    /// Since when a ladder is dear.
-    dear: BTreeMap<String, i64>,
+    /// By key: since when it holds, told or not.
+    since: BTreeMap<String, i64>,
     /// Rungs that had an override.
     forced: BTreeSet<String>,
     /// Rungs whose override ended while they were sick.
@@ -86,7 +88,7 @@ impl Model {
 
 fn raised(model: &Model, alerts: &mut Alerts, now: i64) -> Vec<Alert> {
     let mut all = Vec::new();
-    let mut dear = BTreeMap::new();
+    let mut since = BTreeMap::new();
     for line in &model.lines {
         let about = line.about.join("+");
         let key = match line.rule {
@@ -94,19 +96,22 @@ fn raised(model: &Model, alerts: &mut Alerts, now: i64) -> Vec<Alert> {
             Rule::NoRung => format!("no rung/{about}"),
             Rule::Refused => format!("refused/{about}"),
             Rule::Journal => format!("journal/{}", relay_of(line)),
-            Rule::Spend => {
-                let since = alerts.dear.get(&about).copied().unwrap_or(now);
-                dear.insert(about.clone(), since);
-                if now - since < DEAR {
-                    continue;
-                }
-                format!("spend/{about}")
-            }
+            Rule::Spend => format!("spend/{about}"),
             _ => continue,
         };
+        let patience = match line.rule {
+            Rule::Journal => UNWRITTEN,
+            Rule::Spend => DEAR,
+            _ => 0,
+        };
+        let began = alerts.since.get(&key).copied().unwrap_or(now);
+        since.insert(key.clone(), began);
+        if now - began < patience {
+            continue;
+        }
         all.push(Alert { key, text: line.text.clone() });
     }
-    alerts.dear = dear;
+    alerts.since = since;
     for known in model.viewed().into_iter().filter_map(|index| model.relays.get(index)) {
         all.extend(lost(known, now));
     }
@@ -270,17 +275,25 @@ mod tests {
 
     #[test]
     fn no_rung_a_refused_key_and_a_failing_journal_are_raised() {
-        let mut model = model(|board| {
+        let bad = |board: &mut Board| {
             board.rungs.iter_mut().for_each(|rung| sample::open(rung, 4));
             board.rungs[0].health.hard_down = Some(shared::admin::board::HardDown {
                 why: "key".to_owned(),
                 until_at: sample::before(-60),
             });
             board.relay.journal.ok = false;
-        });
+        };
+        let mut model = model(bad);
         let found = fresh(&mut model);
-        for key in ["no rung/chat", "refused/sol", "journal/"] {
+        for key in ["no rung/chat", "refused/sol"] {
             assert!(found.iter().any(|known| known.starts_with(key)), "{key}: {found:?}");
         }
+        assert_eq!(found.len(), 2, "one late commit wakes nobody: {found:?}");
+        tell(&mut model, UNWRITTEN, bad);
+        let found = fresh(&mut model);
+        assert!(
+            found.iter().all(|key| key.starts_with("journal/")) && !found.is_empty(),
+            "{found:?}"
+        );
     }
 }

@@ -142,16 +142,14 @@ impl Known {
             FeedKind::Curve => self.curve(json(data)?),
             FeedKind::Transition => {
                 let row: TransitionRow = json(data)?;
+                self.turn(&row);
                 if let Some(away) = &mut self.away {
                     away.transitions += 1;
                     return Ok(());
                 }
-                let text = format!(
-                    "{} → {}  {}",
-                    row.before.as_deref().unwrap_or("start"),
-                    row.after,
-                    row.text
-                );
+                let hyphen = |state: &str| state.replace('_', "-");
+                let before = row.before.as_deref().map_or_else(|| "start".to_owned(), hyphen);
+                let text = format!("{before} → {}  {}", hyphen(&row.after), row.text);
                 self.happened(row.at, row.rung, text);
             }
             FeedKind::Config => {
@@ -214,6 +212,22 @@ impl Known {
         relay.journal = tick.journal;
         relay.drain = tick.drain;
         relay.rss_bytes = tick.rss_bytes;
+    }
+
+    /// What a transition says of its rung at once; the rest of it follows within a moment.
+    fn turn(&mut self, row: &TransitionRow) {
+        let rungs = self.board.as_mut().map(|board| &mut board.rungs);
+        let rung = rungs.into_iter().flatten().find(|rung| rung.name == row.rung);
+        let Some(health) = rung.map(|rung| &mut rung.health) else { return };
+        if health.state == row.after {
+            return;
+        }
+        health.state.clone_from(&row.after);
+        health.since_at = Some(row.at);
+        health.probe = None;
+        if row.after == "open" {
+            health.sick_since_at.get_or_insert(row.at);
+        }
     }
 
     /// The curve and what is usual come on their own: what is known of them stays.

@@ -5,7 +5,9 @@ use crate::history::{Preset, Sort};
 use crate::model::Loaded;
 use crate::theme::mono;
 use crate::update::{GROUPS, Msg};
-use eframe::egui::{CentralPanel, Frame, Id, Margin, Panel, RichText, ScrollArea, TextEdit, Ui};
+use eframe::egui::{
+    CentralPanel, Frame, Id, Margin, Panel, Rect, RichText, ScrollArea, TextEdit, Ui, pos2, vec2,
+};
 use shared::admin::{RequestRow, Tried};
 use shared::figures::{UNKNOWN, wait};
 
@@ -151,6 +153,23 @@ pub fn row(clock: &str, row: &RequestRow) -> String {
     )
 }
 
+/// Keeps the selected row in view when it was selected just now.
+fn in_view(ui: &Ui, scene: &Scene<'_>, range: &std::ops::Range<usize>) {
+    let place = Id::unique("history in view");
+    let selected = scene.model.history.selected;
+    let known = ui.data(|data| data.get_temp::<Option<(usize, shared::RequestId)>>(place));
+    if known == Some(selected) {
+        return;
+    }
+    ui.data_mut(|data| data.insert_temp(place, selected));
+    let shown = scene.model.history.rows.shown();
+    let here = shown.iter().position(|(relay, row)| Some((*relay, row.id)) == selected);
+    let Some(here) = here else { return };
+    let top = ui.max_rect().top() + ROW * (here as f32 - range.start as f32);
+    let row = Rect::from_min_size(pos2(ui.max_rect().left(), top), vec2(1.0, ROW));
+    ui.scroll_to_rect(row, None);
+}
+
 /// What was tried: each rung with how it did, in the room that there is.
 #[must_use]
 pub fn trail(row: &RequestRow) -> String {
@@ -193,6 +212,7 @@ fn rows(ui: &mut Ui, scene: &mut Scene<'_>) {
     let area = ScrollArea::vertical().auto_shrink([false, false]);
     ui.spacing_mut().item_spacing.y = 0.0;
     area.show_rows(ui, ROW, shown.len(), |ui, range| {
+        in_view(ui, scene, &range);
         for (index, item) in shown.get(range).unwrap_or_default() {
             let chosen = scene.model.history.selected == Some((*index, item.id));
             let colour = match item.outcome.map(|outcome| outcome.as_str()) {

@@ -72,7 +72,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
             let row = ui.horizontal(|ui| one(ui, scene, state, grid)).response.rect;
             // What keeps the eye on a row of cells that are not filled.
             let under = Stroke::new(1.0, scene.colours.line);
-            ui.painter().hline(row.x_range(), row.max.y - 0.5, under);
+            ui.painter().hline(ui.max_rect().x_range(), row.max.y - 0.5, under);
         }
         ui.clip_rect()
     });

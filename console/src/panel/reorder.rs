@@ -59,9 +59,13 @@ fn row(
     if chosen || response.dragged() {
         ui.painter().rect_filled(rect, 2.0, colours.chosen);
     }
-    let out = scene.model.rung(rung);
-    let out = out.is_some_and(|rung| shared::diagnose::is_out(rung, scene.relay_now()));
-    let shape = if out { "▲" } else { "●" };
+    let state = scene.model.rung(rung);
+    let out = state.is_some_and(|rung| shared::diagnose::is_out(rung, scene.relay_now()));
+    let (shape, colour) = match state.map(|rung| rung.forced.is_some()) {
+        Some(true) => ("■", colours.hand),
+        _ if out => ("▲", colours.bad),
+        _ => ("●", colours.text),
+    };
     let figures = step(dialog, rung).map_or_else(String::new, |step| {
         format!(
             "{:<17}{}",
@@ -70,7 +74,6 @@ fn row(
         )
     });
     let text = format!(":: {} {shape} {rung:<15}{figures}", place + 1);
-    let colour = if out { colours.bad } else { colours.text };
     let at = rect.left_center() + vec2(4.0, 0.0);
     ui.painter().text(at, eframe::egui::Align2::LEFT_CENTER, &text, mono(), colour);
     let name = format!("{rung}, place {}", place + 1);

@@ -49,7 +49,16 @@ fn heading(
         (p95, _) => wait(p95),
     };
     let rps: f64 = rungs.iter().map(|rung| rung.now.rps).sum();
-    let count = if out > 0 { format!("▲ {out} of {}", rungs.len()) } else { "●".to_owned() };
+    // Out by an operator's hand alone is no sickness.
+    let sick = |rung: &&&RungState| rung.forced.is_none() && is_out(rung, board.at);
+    let sick = rungs.iter().filter(sick).count();
+    let (shape, colour) = match (sick, out) {
+        (0, 0) => ("●", colours.text),
+        (0, _) => ("■", colours.hand),
+        _ => ("▲", colours.bad),
+    };
+    let count =
+        if out > 0 { format!("{shape} {out} of {}", rungs.len()) } else { shape.to_owned() };
     let key = board.providers.iter().find(|provider| provider.name == name);
     let key = key.and_then(|provider| provider.key.as_ref()).map_or_else(String::new, |key| {
         let age = span(board.at.0.saturating_sub(key.loaded_at.0));
@@ -67,7 +76,6 @@ fn heading(
     let names: Vec<String> = rungs.iter().map(|rung| rung.name.clone()).collect();
     let marked = &scene.model.marked;
     let is_all = names.len() == marked.len() && names.iter().all(|name| marked.contains(name));
-    let colour = if out > 0 { colours.bad } else { colours.text };
     let text = RichText::new(text).font(mono()).color(colour).strong();
     let label =
         ui.selectable_label(is_all, text).on_hover_text("all of it, to be changed together");

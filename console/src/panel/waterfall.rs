@@ -54,7 +54,7 @@ fn price(detail: &RequestDetail) -> String {
                 one.outcome.is_some_and(|outcome| matches!(outcome.as_str(), "ok" | "refused"));
             is == won
         });
-        all.filter_map(|one| one.cost_usd).sum::<f64>()
+        all.filter_map(|one| one.cost_usd).fold(0.0, |sum, cost| sum + cost)
     };
     let (won, lost) = (of(true) * 1_000.0, of(false) * 1_000.0);
     if lost > 0.0 { format!("{won:.2} m$ + {lost:.2} m$ lost") } else { format!("{won:.2} m$") }
@@ -118,7 +118,8 @@ fn said(attempt: &AttemptRow) -> String {
 
 /// Whole steps of time below the bars.
 fn axis(ui: &mut Ui, scene: &Scene<'_>, whole: i64) {
-    const STEPS: [i64; 9] = [10, 50, 100, 500, 1_000, 5_000, 10_000, 30_000, 60_000];
+    const STEPS: [i64; 13] =
+        [10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000];
     let width = ui.available_width();
     let (rect, _) = ui.allocate_exact_size(vec2(width, ROW), Sense::hover());
     let room = (width - NAME - WORDS).max(40.0);
@@ -126,7 +127,11 @@ fn axis(ui: &mut Ui, scene: &Scene<'_>, whole: i64) {
     let mut at = 0;
     while at <= whole {
         let x = rect.min.x + NAME + room * (at as f32 / whole as f32);
-        let text = if at == 0 { "0".to_owned() } else { span(at) };
+        let text = match at {
+            0 => "0".to_owned(),
+            at if step < 100 => format!("{at} ms"),
+            at => span(at),
+        };
         let font = mono();
         ui.painter().text(pos2(x, rect.min.y), Align2::LEFT_TOP, text, font, scene.colours.dim);
         at += step.max(1);

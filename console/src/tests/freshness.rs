@@ -64,6 +64,29 @@ fn a_tick_makes_it_fresh_again_and_a_loss_says_why() {
 }
 
 #[test]
+fn a_transition_is_on_the_cell_before_the_rest_of_its_rung_has_come() {
+    let mut harness = opened(Desk::with(&board()));
+    let transition = shared::admin::TransitionRow {
+        id: 0,
+        at: sample::NIGHT,
+        rung: "sol".to_owned(),
+        before: Some("closed".to_owned()),
+        after: "open".to_owned(),
+        rule: "bad_run".to_owned(),
+        text: "slow".to_owned(),
+        slow: None,
+        bad: None,
+        n: None,
+        weight: None,
+        request: None,
+    };
+    harness.state_mut().event("transition", &transition);
+    harness.state_mut().work();
+    harness.run_steps(2);
+    assert_eq!(harness.query_all_by_label_contains("sol, OPEN").count(), 1);
+}
+
+#[test]
 fn events_change_what_is_shown_and_keep_the_curves() {
     let mut board = board();
     let steps = vec![1; 60];

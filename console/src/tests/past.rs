@@ -262,3 +262,18 @@ fn a_note_is_pinned_and_ended() {
     });
     assert!(ended);
 }
+
+#[test]
+fn the_list_goes_along_with_what_is_selected() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::Num2);
+    let ages: Vec<i64> = (1..=150).collect();
+    answer(&mut harness, &ages, None);
+    // 03:04:11 less 141 s.
+    assert_eq!(harness.query_all_by_label_contains("03:01:50.000").count(), 0, "out of view");
+    for _ in 0..7 {
+        press(&mut harness, Key::PageDown);
+    }
+    harness.get_by_label_contains("03:01:50.000");
+    assert_eq!(harness.query_all_by_label_contains("03:04:10.000").count(), 0);
+}

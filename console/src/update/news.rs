@@ -150,12 +150,7 @@ fn requests(
     let sort = history.order();
     match (what, found) {
         (Which::Newer, Ok(page)) if history.follow => history.rows.refresh(relay, page, sort),
-        (Which::Newer, Ok(page)) => {
-            let newest = history.rows.newest(relay);
-            let newer = page.items.iter().filter(|row| Some(row.at) > newest).count();
-            // Of several relays: as many as the one with most has, which is what is known.
-            history.rows.newer = history.rows.newer.max(newer);
-        }
+        (Which::Newer, Ok(page)) => history.rows.renew(relay, page),
         // It is asked again, soon enough.
         (Which::Newer, Err(_)) => {}
         (_, Ok(page)) => history.rows.add(relay, page, sort),

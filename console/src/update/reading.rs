@@ -141,6 +141,11 @@ pub(super) fn newer(model: &mut Model, now: i64) -> Vec<Task> {
     }
     model.history.stirred = false;
     model.history.asked_at = now;
+    // One that ran when it was looked at may have ended.
+    let runs = model.history.detail.come().is_some_and(|detail| detail.request.outcome.is_none());
+    if let Some((relay, id)) = model.history.selected.filter(|_| runs) {
+        tasks.push(Task::Request { relay, id });
+    }
     tasks
 }
 

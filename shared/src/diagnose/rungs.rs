@@ -188,6 +188,7 @@ fn cause(rung: &RungState) -> String {
         "broken_run" if known => format!("{} streams broken in a row", cause.bad),
         "bad_share" if known => format!("{poor} of {}", cause.n),
         "never_a_token" if known => format!("no token from {} calls", cause.n),
+        "probe_bad" if cause.text.contains("slow") => "its probe was slow".to_owned(),
         "probe_bad" => "its probe was bad".to_owned(),
         "operator" if rung.health.state == "half_open" => "an operator let it be probed".to_owned(),
         _ => cause.text.clone(),
