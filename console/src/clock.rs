@@ -10,6 +10,12 @@ pub fn now() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
+/// Now, as a log has it.
+#[must_use]
+pub fn stamp() -> String {
+    shared::UnixMillis(now()).to_string()
+}
+
 /// Seconds that local time is ahead of UTC.
 #[must_use]
 pub fn local_offset() -> i64 {

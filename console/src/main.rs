@@ -87,7 +87,12 @@ fn plain(error: &eframe::Error) -> String {
 }
 
 fn fail(code: u8, why: &str) -> ExitCode {
-    // There is nowhere else to say it.
+    // Where neither can be written there is nowhere left to say it.
     let _ = writeln!(std::io::stderr(), "belay-console: {why}");
+    if let Some(path) = settings::log_place() {
+        let _ = std::fs::create_dir_all(path.parent().unwrap_or(&path));
+        let file = std::fs::File::options().create(true).append(true).open(&path);
+        let _ = file.and_then(|mut file| writeln!(file, "{} {why}", console::clock::stamp()));
+    }
     ExitCode::from(code)
 }

@@ -45,6 +45,16 @@ pub fn place() -> Option<PathBuf> {
     Some(base.join("belay").join("console.json"))
 }
 
+/// Where it is written why no window could be opened, for whoever started it from a menu and
+/// sees no terminal: `belay/console.log` below `XDG_STATE_HOME` or `~/.local/state`.
+#[must_use]
+pub fn log_place() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let base = set("XDG_STATE_HOME").map(PathBuf::from);
+    let base = base.or_else(|| Some(PathBuf::from(set("HOME")?).join(".local/state")))?;
+    Some(base.join("belay").join("console.log"))
+}
+
 /// Those of the last time; the defaults where there are none, or none that can be read.
 #[must_use]
 pub fn load() -> Settings {

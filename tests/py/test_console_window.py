@@ -1,21 +1,17 @@
 """The console's real window under Xvfb, worked by the keyboard alone, on a real relay."""
 
-import os
-import subprocess
-
 import pytest
 
 import scripts
 from console_window import (  # noqa: F401
     TICKET,
-    console_binary,
     display,
     override_of,
     ready,
     try_until,
     window,
 )
-from harness import ROOT, eventually
+from harness import eventually
 
 
 @pytest.fixture
@@ -46,17 +42,3 @@ def test_the_last_change_is_taken_back_with_u(two, display, tmp_path, sdk):
         assert try_until(forced, press, "Down", "d", *TICKET, "ctrl+Return")
         assert client.chat.completions.create(**ask).choices[0].message.content == "from bravo"
         assert try_until(lambda: override_of(two, "alpha") is None, press, "u", "ctrl+Return")
-
-
-def test_without_a_display_it_says_so():
-    env = {key: value for key, value in os.environ.items() if "DISPLAY" not in key}
-    found = subprocess.run(
-        [str(console_binary()), "--connect", "http://127.0.0.1:1"],
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=30,
-    )
-    assert found.returncode == 1, found
-    assert "no display can be reached" in found.stderr, found.stderr
-    assert str(ROOT) not in found.stderr and "panicked" not in found.stderr
