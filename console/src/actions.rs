@@ -10,8 +10,22 @@ pub struct Row<'a> {
     pub action: &'a Action,
     /// The relays.
     pub relays: Vec<usize>,
-    /// Whether something of it still holds on any of them.
+    /// Those on which something of it still holds.
+    pub holds: Vec<usize>,
+    /// Whether there are any.
     pub in_force: bool,
+}
+
+impl<'a> Row<'a> {
+    fn add(&mut self, relay: usize, action: &'a Action) {
+        self.relays.push(relay);
+        if action.in_force {
+            // What still holds says when it ends.
+            self.action = action;
+            self.holds.push(relay);
+            self.in_force = true;
+        }
+    }
 }
 
 /// What is in force first, the soonest to end on top and what has no end by its age; then what
@@ -23,11 +37,13 @@ pub fn rows(model: &Model) -> Vec<Row<'_>> {
         let page = model.actions.get(&relay).and_then(|page| page.come());
         for action in page.into_iter().flatten() {
             match all.iter_mut().find(|row| row.action.id == action.id) {
-                Some(row) => {
-                    row.relays.push(relay);
-                    row.in_force |= action.in_force;
+                Some(row) => row.add(relay, action),
+                None => {
+                    let (relays, holds, in_force) = (Vec::new(), Vec::new(), false);
+                    let mut row = Row { action, relays, holds, in_force };
+                    row.add(relay, action);
+                    all.push(row);
                 }
-                None => all.push(Row { action, relays: vec![relay], in_force: action.in_force }),
             }
         }
     }

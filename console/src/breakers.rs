@@ -25,6 +25,10 @@ pub struct Breakers {
     pub series: BTreeMap<usize, Series>,
     /// The moment that the cursor is at, by the relays' clock; `None`: now.
     pub cursor: Option<UnixMillis>,
+    /// Counts what was asked for: answers to an older question are not shown.
+    pub asked: u64,
+    /// When that was, by our clock.
+    pub asked_at: i64,
     /// How far back the curves go: the beginning and the end that were asked for.
     pub window: Option<(UnixMillis, UnixMillis)>,
 }
@@ -102,9 +106,9 @@ impl Breakers {
     }
 
     /// A rung's states within the window: from when each held, oldest first, with the first
-    /// one holding from the beginning.
+    /// one holding from the beginning. `now` is how it stands.
     #[must_use]
-    pub fn states(&self, relay: usize, rung: &str) -> Vec<(UnixMillis, String)> {
+    pub fn states(&self, relay: usize, rung: &str, now: &str) -> Vec<(UnixMillis, String)> {
         let Some((since, _)) = self.window else { return Vec::new() };
         let Some(page) = self.transitions.get(&relay).and_then(Loaded::come) else {
             return Vec::new();
@@ -115,7 +119,8 @@ impl Breakers {
         let before = rows.iter().take_while(|row| row.at <= since).last();
         let first = before.map(|row| row.after.clone());
         let first = first.or_else(|| rows.first().and_then(|row| row.before.clone()));
-        let mut states = vec![(since, first.unwrap_or_else(|| "closed".to_owned()))];
+        // None of its transitions is among them: it stands as it stood.
+        let mut states = vec![(since, first.unwrap_or_else(|| now.to_owned()))];
         let within = rows.into_iter().filter(|row| row.at > since);
         states.extend(within.map(|row| (row.at, row.after.clone())));
         states
@@ -156,12 +161,16 @@ mod tests {
             row(200, "sol", "closed", "open"),
         ];
         breakers.transitions.insert(0, Loaded::Come(TransitionPage { items, next: None }));
-        let states = breakers.states(0, "sol");
+        let states = breakers.states(0, "sol", "closed");
         let words: Vec<(i64, &str)> =
             states.iter().map(|(at, state)| ((NIGHT.0 - at.0) / 1_000, state.as_str())).collect();
         assert_eq!(words, [(100, "open"), (50, "half_open"), (20, "closed")]);
-        assert_eq!(breakers.states(0, "haiku"), [(before(100), "closed".to_owned())]);
-        assert_eq!(breakers.states(0, "opus")[0].1, "closed", "what was so before it opened");
+        assert_eq!(breakers.states(0, "haiku", "open"), [(before(100), "open".to_owned())]);
+        assert_eq!(
+            breakers.states(0, "opus", "open")[0].1,
+            "closed",
+            "what was so before it opened"
+        );
     }
 
     #[test]

@@ -61,6 +61,7 @@ pub fn all() -> Vec<Command> {
         c("", "alerts by the desktop, on or off", Msg::Desktop),
         c("", "a sound with alerts, on or off", Msg::Sound),
         c("", "try an alert", Msg::TryAlert),
+        c("", "give a relay its token", Msg::Token),
         c("", "show all troubles, or three", Msg::AllTroubles),
         c("?", "keys", Msg::Help),
     ]

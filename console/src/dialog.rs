@@ -19,6 +19,8 @@ use std::time::Duration;
 
 /// After so long without an answer a send is not confirmed, in milliseconds.
 pub const PATIENCE: i64 = 5_000;
+/// A test call calls a provider.
+const CHECK_PATIENCE: i64 = 60_000;
 
 /// How far the sending of a change to one relay is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +48,10 @@ pub struct Dialog {
     pub reason: String,
     /// There was no cause to fill it in with: it is written first.
     pub asks_why: bool,
+    /// The relays that it is for: those that were seen when it was opened.
+    pub relays: Vec<usize>,
+    /// Those of them that could be reached when it was last looked at.
+    pub reach: Vec<usize>,
     /// By relay: versions as they were seen.
     pub expect: BTreeMap<usize, BTreeMap<String, u64>>,
     /// Ladders that may be left without a rung.
@@ -82,6 +88,8 @@ impl Dialog {
             last: 0,
             asks_why: reason.is_empty(),
             reason,
+            relays: model.viewed(),
+            reach: Vec::new(),
             expect: BTreeMap::new(),
             accept: BTreeSet::new(),
             typed: String::new(),
@@ -92,6 +100,14 @@ impl Dialog {
         };
         dialog.expect = dialog.versions(model);
         dialog
+    }
+
+    /// The same, for these relays only.
+    #[must_use]
+    pub fn only_on(mut self, model: &Model, relays: &[usize]) -> Self {
+        self.relays = relays.to_vec();
+        self.expect = self.versions(model);
+        self
     }
 
     /// To make `rungs` so; `None`: none of them is on the board.
@@ -133,18 +149,13 @@ impl Dialog {
         Self::new(model, id, About::Deed(deed), reason)
     }
 
-    /// To have what is in force end at another time; `None`: that is nothing with an end.
+    /// To have what is in force end at another time, of overrides those of `rungs`; `None`:
+    /// that is nothing with an end.
     #[must_use]
-    pub fn extend(model: &Model, id: String, action: &Action) -> Option<Self> {
+    pub fn extend(model: &Model, id: String, action: &Action, rungs: &[String]) -> Option<Self> {
         let mut dialog = action.changes.iter().find_map(|change| match change {
             Change::Override { mode, .. } if *mode != Mode::Auto => {
-                let rungs: Vec<String> = action
-                    .after
-                    .iter()
-                    .flat_map(|after| &after.rungs)
-                    .map(|now| now.rung.clone())
-                    .collect();
-                Self::rungs(model, id.clone(), &rungs, *mode)
+                Self::rungs(model, id.clone(), rungs, *mode)
             }
             Change::Order { ladder, order: NewOrder::Rungs(_) } => {
                 Self::order(model, id.clone(), ladder, 0)
@@ -157,16 +168,17 @@ impl Dialog {
 
     /// By relay: the versions of what it is about, as the boards have them.
     fn versions(&self, model: &Model) -> BTreeMap<usize, BTreeMap<String, u64>> {
+        let covered = self.covered(model);
         let of = |index: usize| {
             let board = model.relays.get(index)?.board.as_ref()?;
             let found: BTreeMap<String, u64> = match &self.about {
-                About::Rungs { rungs, .. } => {
-                    let forced = |rung: &&RungState| rungs.contains(&rung.name);
-                    let all = board.rungs.iter().filter(forced);
-                    all.filter_map(|rung| {
-                        Some((format!("rung/{}", rung.name), rung.forced.as_ref()?.version))
-                    })
-                    .collect()
+                About::Rungs { .. } => {
+                    let is_covered = |rung: &&RungState| covered.contains(&rung.name);
+                    let version = |rung: &RungState| {
+                        let forced = rung.forced.as_ref().map_or(0, |forced| forced.version);
+                        (format!("rung/{}", rung.name), rung.override_version.max(forced))
+                    };
+                    board.rungs.iter().filter(is_covered).map(version).collect()
                 }
                 About::Order { ladder, .. } | About::ConfigOrder { ladder } => {
                     let state = board.ladders.iter().find(|state| state.name == *ladder)?;
@@ -176,15 +188,29 @@ impl Dialog {
             };
             Some((index, found))
         };
-        model.viewed().into_iter().filter_map(of).collect()
+        self.relays.iter().copied().filter_map(of).collect()
     }
 
-    /// Looks whether what it is about has changed: then it says so, keeps what was meant, and
-    /// wants to be confirmed anew. Tells whether it has.
-    pub fn keep_up(&mut self, model: &Model) -> bool {
+    /// What it is about was chosen anew: the versions are those that are seen now.
+    pub fn seen_now(&mut self, model: &Model) {
+        self.expect = self.versions(model);
+    }
+
+    /// Looks whether what it is about, or whom it reaches, has changed: then it says so, keeps
+    /// what was meant, and wants to be confirmed anew. Tells whether it has.
+    pub fn keep_up(&mut self, model: &Model, now: i64) -> bool {
         if self.is_sent() {
             return false;
         }
+        let reach = self.targets(model, now);
+        let back: Vec<usize> =
+            reach.iter().copied().filter(|relay| !self.reach.contains(relay)).collect();
+        let was_open = !self.reach.is_empty();
+        self.reach = reach;
+        if was_open && !back.is_empty() {
+            self.changed = Some(format!("{} can be reached now, too", model.names(&back)));
+        }
+        let is_wider = was_open && !back.is_empty();
         let versions = self.versions(model);
         // A relay that is lost has not changed its mind.
         let old = |(index, seen): (&usize, &BTreeMap<String, u64>)| {
@@ -195,9 +221,10 @@ impl Dialog {
             self.expect.insert(index, seen);
         }
         if !changed {
-            return false;
+            return is_wider;
         }
-        self.changed = Some(self.about.rebase(model));
+        let covered = self.covered(model);
+        self.changed = Some(self.about.rebase(model, &covered));
         true
     }
 
@@ -232,6 +259,23 @@ impl Dialog {
         all
     }
 
+    /// The rungs that it changes.
+    #[must_use]
+    pub fn covered(&self, model: &Model) -> Vec<String> {
+        let About::Rungs { rungs, cover, .. } = &self.about else { return Vec::new() };
+        let target = match rungs.as_slice() {
+            [_] => self.covers(model).into_iter().nth(*cover).map(|(target, _)| target),
+            _ => None,
+        };
+        let is_in = |rung: &&RungState| match &target {
+            Some(Target::Provider(name)) => rung.provider == *name,
+            Some(Target::Domain(name)) => rung.domains.contains(name),
+            _ => rungs.contains(&rung.name),
+        };
+        let board = model.board().into_iter().flat_map(|board| &board.rungs);
+        board.filter(is_in).map(|rung| rung.name.clone()).collect()
+    }
+
     fn rows(&self) -> &'static [(&'static str, Option<u64>)] {
         match &self.about {
             About::Rungs { mode: Mode::Auto, .. } | About::ConfigOrder { .. } | About::Deed(_) => {
@@ -263,6 +307,16 @@ impl Dialog {
         }
     }
 
+    /// After so long without an answer it is not confirmed, in milliseconds.
+    #[must_use]
+    pub const fn patience(&self) -> i64 {
+        match &self.about {
+            // It waits for a provider.
+            About::Deed(Deed::Check { .. }) => CHECK_PATIENCE,
+            _ => PATIENCE,
+        }
+    }
+
     /// Whether it was sent, wherever to.
     #[must_use]
     pub fn is_sent(&self) -> bool {
@@ -272,16 +326,29 @@ impl Dialog {
     /// The relays that it goes to.
     #[must_use]
     pub fn targets(&self, model: &Model, now: i64) -> Vec<usize> {
-        let reached = model.reached(now);
+        let fresh = |relays: &[usize]| -> Vec<usize> {
+            relays.iter().copied().filter(|relay| model.is_fresh(*relay, now)).collect()
+        };
+        let reached = fresh(&self.relays);
         match &self.about {
             // What one relay has journaled is not the others'.
-            About::Deed(Deed::Undo { relays, .. } | Deed::EndNote { relays, .. }) => {
-                relays.iter().copied().filter(|relay| model.is_fresh(*relay, now)).collect()
-            }
+            About::Deed(Deed::Undo { relays, .. } | Deed::EndNote { relays, .. }) => fresh(relays),
             // One call tells enough, and costs once.
             About::Deed(Deed::Check { .. }) => reached.into_iter().take(1).collect(),
             _ => reached,
         }
+    }
+
+    /// Those that it is meant for and does not reach; one that was never heard of may be one.
+    #[must_use]
+    pub fn unreached(&self, model: &Model, now: i64) -> Vec<usize> {
+        let meant = match &self.about {
+            About::Deed(Deed::Undo { relays, .. } | Deed::EndNote { relays, .. }) => relays.clone(),
+            About::Deed(Deed::Check { .. }) => return Vec::new(),
+            _ if self.relays == model.viewed() => return model.unreached(now),
+            _ => self.relays.clone(),
+        };
+        meant.into_iter().filter(|relay| !model.is_fresh(*relay, now)).collect()
     }
 
     /// Why it cannot be done now; `None`: it can.
@@ -314,6 +381,14 @@ impl Dialog {
                 "no rung would be left of {lost}: accept that, or demote instead"
             ));
         }
+        if let About::Order { ladder, .. } | About::ConfigOrder { ladder } = &self.about
+            && self.targets(model, now).len() > 1
+            && model.merged.as_ref().is_some_and(|merged| merged.differ.contains(ladder))
+        {
+            return Some(format!(
+                "{ladder} differs between relays: go to one of them first (Esc, r)"
+            ));
+        }
         let env = self.must_type(model);
         if let Some(env) = env.filter(|env| *env != self.typed.trim()) {
             return Some(format!("type {env} to take a ladder's last rung there"));
@@ -326,11 +401,8 @@ impl Dialog {
     #[must_use]
     pub fn must_type(&self, model: &Model) -> Option<String> {
         let board = model.board()?;
-        let protected = model
-            .viewed()
-            .into_iter()
-            .filter_map(|index| model.relays.get(index)?.board.as_ref())
-            .any(|board| board.relay.protected);
+        let boards = self.relays.iter().filter_map(|it| model.relays.get(*it)?.board.as_ref());
+        let protected = boards.into_iter().any(|board| board.relay.protected);
         (protected && !self.lost().is_empty()).then(|| board.relay.env.clone()).flatten()
     }
 

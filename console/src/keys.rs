@@ -22,10 +22,12 @@ pub enum Focus {
 pub fn read(input: &InputState, model: &Model, focus: Focus) -> Vec<Msg> {
     let mut all = Vec::new();
     for event in &input.events {
-        if let Event::Key { key, physical_key, pressed: true, modifiers, .. } = event {
+        if let Event::Key { key, physical_key, pressed: true, modifiers, repeat } = event {
             let found = of(*key, *modifiers, model, focus);
             let latin = physical_key.filter(|_| found.is_none());
-            all.extend(found.or_else(|| of(latin?, *modifiers, model, focus)));
+            let found = found.or_else(|| of(latin?, *modifiers, model, focus));
+            // A key that is held down confirms nothing twice.
+            all.extend(found.filter(|msg| !(*repeat && *msg == Msg::Send)));
         }
     }
     all

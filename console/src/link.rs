@@ -147,7 +147,9 @@ async fn follow(relay: usize, remote: Remote, far: Far) {
                             last = event.id;
                             let (kind, data) = (event.event, event.data);
                             let soon = soon(&kind, &data, &mut tick);
-                            far.say_within(News::Event { relay, kind, data }, soon);
+                            // The window may read it later: how old it is counts from here.
+                            let at = crate::clock::now();
+                            far.say_within(News::Event { relay, kind, data, at }, soon);
                         }
                     }
                 }
@@ -196,8 +198,8 @@ async fn carry_out(remote: &Remote, task: Task) -> Option<News> {
         Task::Transitions { relay, query } => {
             News::Transitions { relay, found: read(remote, &["transitions"], &query).await }
         }
-        Task::Series { relay, of, query } => {
-            News::Series { relay, of, found: read(remote, &["series"], &query).await }
+        Task::Series { relay, of, asked, query } => {
+            News::Series { relay, of, asked, found: read(remote, &["series"], &query).await }
         }
         Task::Summary { relay, asked, query } => {
             News::Summary { relay, asked, found: read(remote, &["summary"], &query).await }
@@ -205,6 +207,14 @@ async fn carry_out(remote: &Remote, task: Task) -> Option<News> {
         Task::Actions { relay } => {
             let query = [("limit".to_owned(), "200".to_owned())];
             News::Actions { relay, found: read(remote, &["actions"], &query).await }
+        }
+        Task::LookUp { relay, id } => {
+            let found = match remote.get::<Action>(&["actions", &id], &[]).await {
+                Ok(answer) => Ok(Some(answer.value)),
+                Err(CallError::Refused(StatusCode::NOT_FOUND, ..)) => Ok(None),
+                Err(error) => Err(error.to_string()),
+            };
+            News::LookedUp { relay, id, found: found.map(|found| found.map(Box::new)) }
         }
         Task::InForce { relay } => {
             let query = ["in_force", "limit"].iter().zip(["true", "200"]);

@@ -161,15 +161,43 @@ pub struct Model {
     pub trouble: Option<usize>,
     /// What the status line says, and until when.
     pub said: Option<(String, i64)>,
-    /// The last change that was made, for undo: its id and the relays that have it.
-    pub last: Option<(String, Vec<usize>)>,
-    /// Changes that were sent from here: each is known when its answer comes, be the dialog
-    /// closed by then or not.
-    pub mine: Vec<String>,
+    /// The last change that was made, for undo.
+    pub last: Option<Last>,
+    /// What was sent from here: each is known when its answer comes, be the dialog closed by
+    /// then or not.
+    pub mine: Vec<Mine>,
+    /// What was not confirmed, by relay and id; with whether it is being looked up now.
+    pub unconfirmed: BTreeMap<(usize, String), bool>,
+    /// Relays that want a token and were not given one: they are not asked for again.
+    pub declined: BTreeSet<usize>,
     /// The summary is to be copied as soon as these relays have named their worst requests.
     pub copying: Option<Copying>,
     /// Text for the clipboard.
     pub copy: Option<String>,
+}
+
+/// A change that can be taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Last {
+    /// Its id.
+    pub id: String,
+    /// What it did, in words.
+    pub what: String,
+    /// The relays that have it.
+    pub relays: Vec<usize>,
+}
+
+/// Something that was sent from here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mine {
+    /// Its id.
+    pub id: String,
+    /// A change in words, which can be taken back; `None`: it was something else.
+    pub change: Option<String>,
+    /// The action that it takes back.
+    pub undoes: Option<String>,
+    /// What each relay that has answered said.
+    pub heard: Vec<String>,
 }
 
 /// A summary that waits for request ids.
@@ -227,15 +255,14 @@ impl Model {
     /// The relays that are shown, in their order.
     #[must_use]
     pub fn viewed(&self) -> Vec<usize> {
-        let env_of = |index: usize| self.relays.get(index)?.board.as_ref()?.relay.env.as_deref();
+        let is_known = |index: &usize| self.relays.get(*index).is_some_and(|it| it.board.is_some());
         match self.view {
             View::One(index) => vec![index],
+            View::Env(index) if is_known(&index) => self.fellows(index),
+            // Of one that was never heard of nothing can be shown: the first that was.
             View::Env(index) => {
-                // A relay that names no env belongs to nobody else's.
-                let env = env_of(index);
-                let is_in =
-                    |other: &usize| *other == index || env.is_some() && env_of(*other) == env;
-                (0..self.relays.len()).filter(is_in).collect()
+                let first = (0..self.relays.len()).find(is_known);
+                self.fellows(first.unwrap_or(index))
             }
         }
     }
@@ -245,30 +272,40 @@ impl Model {
     #[must_use]
     pub fn views(&self) -> Vec<View> {
         let mut all = Vec::new();
-        let mut seen = BTreeSet::new();
-        for index in 0..self.relays.len() {
-            if !seen.insert(index) {
-                continue;
+        for env in self.envs() {
+            all.extend(env.first().map(|first| View::Env(*first)));
+            if env.len() > 1 {
+                all.extend(env.into_iter().map(View::One));
             }
-            let fellows = Self { view: View::Env(index), ..Self::of(&self.relays) }.viewed();
-            all.push(View::Env(index));
-            if fellows.len() > 1 {
-                all.extend(fellows.iter().map(|fellow| View::One(*fellow)));
-            }
-            seen.extend(fellows);
         }
         all
     }
 
-    fn of(relays: &[Known]) -> Self {
-        Self { relays: relays.to_vec(), ..Self::default() }
+    /// The relays of each env, whatever is shown.
+    #[must_use]
+    pub fn envs(&self) -> Vec<Vec<usize>> {
+        let mut all: Vec<Vec<usize>> = Vec::new();
+        for index in 0..self.relays.len() {
+            if !all.iter().any(|env| env.contains(&index)) {
+                all.push(self.fellows(index));
+            }
+        }
+        all
+    }
+
+    /// The relays of the env of this one. One that names no env belongs to nobody else's.
+    fn fellows(&self, index: usize) -> Vec<usize> {
+        let env_of = |index: usize| self.relays.get(index)?.board.as_ref()?.relay.env.as_deref();
+        let env = env_of(index);
+        let is_in = |other: &usize| *other == index || env.is_some() && env_of(*other) == env;
+        (0..self.relays.len()).filter(is_in).collect()
     }
 
     /// Puts the boards of the view together anew at `now`, and says what is wrong.
     pub fn merge(&mut self, now: i64) {
         let viewed = self.viewed();
         self.merged = merge(&self.relays, &viewed, now);
-        self.lines = lines(self, now);
+        self.lines = lines(&self.relays, &viewed, self.merged.as_ref(), now);
     }
 
     /// The boards of the view as one.

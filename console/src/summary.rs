@@ -3,6 +3,7 @@
 
 use crate::model::Model;
 use shared::admin::LadderState;
+use shared::diagnose::{Level, Rule, Trouble};
 use shared::figures::{per_hour, percent, share, span, wait};
 use std::fmt::Write as _;
 
@@ -20,7 +21,9 @@ pub fn markdown(model: &Model, ids: &[String], now: i64) -> String {
         return "nothing is known of any relay\n".to_owned();
     };
     let env = board.relay.env.as_deref().unwrap_or("relay");
-    let names = model.names(&model.reached(now));
+    let names: Vec<String> =
+        model.reached(now).into_iter().map(|index| public(model, index)).collect();
+    let names = names.join(", ");
     let _ = writeln!(out, "## {env} {names} at {}", board.at);
     let since = board.rungs.iter().filter_map(|rung| rung.health.sick_since_at).min();
     if let Some(since) = since {
@@ -28,11 +31,17 @@ pub fn markdown(model: &Model, ids: &[String], now: i64) -> String {
     }
     for index in model.unreached(now) {
         let Some(known) = model.relays.get(index) else { continue };
-        let age = known.age(now).map_or_else(|| "never heard of".to_owned(), span);
-        let _ = writeln!(out, "- {} is lost: {age}", known.name());
+        let age = known.age(now).map_or_else(|| "never".to_owned(), span);
+        let _ = writeln!(out, "- {} is lost, last heard {age} ago", public(model, index));
     }
-    for line in &model.lines {
-        let _ = writeln!(out, "- {}", line.text);
+    // Lost relays are named above: why they are lost has their addresses in it.
+    let is_lost = |line: &&Trouble| line.rule == Rule::Relay && line.level == Level::Broken;
+    for line in model.lines.iter().filter(|line| !is_lost(line)) {
+        let mut text = line.text.clone();
+        for (index, known) in model.relays.iter().enumerate() {
+            text = text.replace(known.name(), &public(model, index));
+        }
+        let _ = writeln!(out, "- {text}");
     }
     let _ = writeln!(out, "\n### Ladders");
     for ladder in &board.ladders {
@@ -58,6 +67,13 @@ pub fn markdown(model: &Model, ids: &[String], now: i64) -> String {
         let _ = writeln!(out, "- {id}");
     }
     out
+}
+
+/// A relay's name; one that has none would be called by its host.
+fn public(model: &Model, index: usize) -> String {
+    let board = model.relays.get(index).and_then(|known| known.board.as_ref());
+    let name = board.and_then(|board| board.relay.name.clone());
+    name.unwrap_or_else(|| format!("relay {}", index + 1))
 }
 
 fn of_ladder(ladder: &LadderState) -> String {

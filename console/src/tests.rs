@@ -55,7 +55,8 @@ impl Desk {
     /// An event of a relay's feed.
     pub(super) fn event_of(&mut self, relay: usize, kind: &str, data: &impl serde::Serialize) {
         let data = serde_json::to_string(data).unwrap();
-        self.tell.send(News::Event { relay, kind: kind.to_owned(), data }).unwrap();
+        let (kind, at) = (kind.to_owned(), self.now);
+        self.tell.send(News::Event { relay, kind, data, at }).unwrap();
     }
 
     pub(super) fn news(&mut self, news: News) {

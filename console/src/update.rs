@@ -11,7 +11,7 @@ pub use reading::GROUPS;
 
 use crate::dialog::{About, Deed, Dialog};
 use crate::history::{Filter, Preset, Window};
-use crate::model::{Copying, Model, Screen, View};
+use crate::model::{Copying, Known, Model, Screen, View};
 use crate::palette::Palette;
 use shared::RequestId;
 use shared::admin::actions::{Action, ActionKind};
@@ -37,13 +37,15 @@ pub enum Task {
     /// Read transitions.
     Transitions { relay: usize, query: Vec<(String, String)> },
     /// Read rungs' curves.
-    Series { relay: usize, of: Screen, query: Vec<(String, String)> },
+    Series { relay: usize, of: Screen, asked: u64, query: Vec<(String, String)> },
     /// Read how many requests there were.
     Summary { relay: usize, asked: u64, query: Vec<(String, String)> },
     /// Read actions.
     Actions { relay: usize },
     /// Read what operators have in force.
     InForce { relay: usize },
+    /// Whether a change that was not confirmed was done.
+    LookUp { relay: usize, id: String },
     /// From now on this relay gets this token.
     Token { relay: usize, token: String },
 }
@@ -76,6 +78,7 @@ impl Task {
             | Self::Summary { relay, .. }
             | Self::Actions { relay }
             | Self::InForce { relay }
+            | Self::LookUp { relay, .. }
             | Self::Token { relay, .. } => *relay,
         }
     }
@@ -199,6 +202,8 @@ pub enum Msg {
     Copy,
     /// The id of what is selected goes there.
     CopyId,
+    /// Asks for the token of a relay that wants one.
+    Token,
     /// A token for the relay that wants one, as far as it is typed.
     TokenText(String),
     /// Selects an action.
@@ -315,6 +320,14 @@ fn on_screen(model: &mut Model, msg: Msg, now: i64) -> Vec<Task> {
         Msg::Theme => model.settings.light = !model.settings.light,
         Msg::Scale(by) => scale(model, by, now),
         Msg::CopyId => copy_id(model, now),
+        Msg::Token => {
+            let wants = |known: &Known| known.wants_token;
+            model.declined.clear();
+            match model.relays.iter().position(wants) {
+                Some(relay) => model.token = Some((relay, String::new())),
+                None => model.say("no relay wants a token", now),
+            }
+        }
         Msg::TokenText(text) => {
             if let Some((_, token)) = &mut model.token {
                 *token = text;
@@ -336,6 +349,11 @@ fn scale(model: &mut Model, by: i32, now: i64) {
 }
 
 fn watch(model: &mut Model, view: View, now: i64) -> Vec<Task> {
+    if model.dialog.is_some() {
+        // A change is of what was seen when it was begun.
+        model.say("send the dialog or leave it first (Esc)", now);
+        return Vec::new();
+    }
     model.view = view;
     model.merge(now);
     model.marked.clear();
@@ -375,7 +393,12 @@ fn worst_first(model: &mut Model) {
 
 /// What is open goes, the topmost first.
 fn back(model: &mut Model) {
-    if model.palette.take().is_some() || model.token.take().is_some() {
+    if model.palette.take().is_some() {
+        return;
+    }
+    if let Some((relay, _)) = model.token.take() {
+        // Not asked again by itself.
+        model.declined.insert(relay);
         return;
     }
     if model.help {
@@ -477,34 +500,52 @@ fn copy_id(model: &mut Model, now: i64) {
     model.copy = Some(id);
 }
 
-/// The action that is selected on Actions, with the relays that have it.
-fn chosen_action(model: &Model) -> Option<(Action, Vec<usize>)> {
-    let id = model.action.as_ref().filter(|_| model.screen == Screen::Actions)?;
-    let has = |relay: &usize| {
-        let page = model.actions.get(relay).and_then(|page| page.come());
-        page.and_then(|page| page.iter().find(|action| action.id == *id))
-    };
-    let relays: Vec<usize> = model.viewed().into_iter().filter(|it| has(it).is_some()).collect();
-    Some((has(relays.first()?)?.clone(), relays))
+/// The action that is selected on Actions.
+struct Chosen {
+    action: Action,
+    /// The relays that have it.
+    relays: Vec<usize>,
+    /// Those on which something of it still holds.
+    holds: Vec<usize>,
 }
 
-/// What ends an action that is in force; `None`: nothing would.
-fn ending(model: &Model, action: &Action, relays: Vec<usize>, id: String) -> Option<Dialog> {
+fn chosen_action(model: &Model) -> Option<Chosen> {
+    let id = model.action.as_ref().filter(|_| model.screen == Screen::Actions)?;
+    let row = crate::actions::rows(model).into_iter().find(|row| row.action.id == *id)?;
+    Some(Chosen { action: row.action.clone(), relays: row.relays, holds: row.holds })
+}
+
+/// What ends an action where it still holds; `None`: nothing would.
+fn ending(model: &Model, chosen: &Chosen, id: String) -> Option<Dialog> {
     use shared::admin::changes::Change;
+    let Chosen { action, holds, .. } = chosen;
     if action.kind == ActionKind::Note {
+        let relays = holds.clone();
         let deed = Deed::EndNote { note: action.id.clone(), text: action.reason.clone(), relays };
         return Some(Dialog::deed(model, id, deed));
     }
-    let mut rungs = action.after.iter().flat_map(|after| &after.rungs);
-    if let Some(first) = rungs.next() {
-        let all: Vec<String> =
-            std::iter::once(first).chain(rungs).map(|now| now.rung.clone()).collect();
-        return Dialog::rungs(model, id, &all, Mode::Auto);
-    }
-    action.changes.iter().find_map(|change| match change {
-        Change::Order { ladder, .. } => Some(Dialog::config_order(model, id.clone(), ladder)),
-        Change::Override { .. } => None,
-    })
+    let rungs = held_by(model, action, holds);
+    let dialog = if rungs.is_empty() {
+        action.changes.iter().find_map(|change| match change {
+            Change::Order { ladder, .. } => Some(Dialog::config_order(model, id.clone(), ladder)),
+            Change::Override { .. } => None,
+        })
+    } else {
+        Dialog::rungs(model, id, &rungs, Mode::Auto)
+    };
+    Some(dialog?.only_on(model, holds))
+}
+
+/// The rungs whose override is still this action's: a later one is somebody else's.
+fn held_by(model: &Model, action: &Action, relays: &[usize]) -> Vec<String> {
+    let boards = || relays.iter().filter_map(|it| model.relays.get(*it)?.board.as_ref());
+    let is_its = |name: &String| {
+        let rungs = boards().flat_map(|board| &board.rungs).filter(|rung| rung.name == *name);
+        let mut hands = rungs.filter_map(|rung| rung.forced.as_ref());
+        hands.any(|forced| forced.action.as_ref() == Some(&action.id))
+    };
+    let after = action.after.iter().flat_map(|after| &after.rungs);
+    after.map(|now| now.rung.clone()).filter(is_its).collect()
 }
 
 /// Whether the dialog is about an order, which is shown beside the Board.

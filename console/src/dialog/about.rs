@@ -125,9 +125,9 @@ impl Deed {
 
 impl About {
     /// Puts what was meant on top of what the relay has now; gives the words for what changed.
-    pub(super) fn rebase(&mut self, model: &Model) -> String {
+    pub(super) fn rebase(&mut self, model: &Model, covered: &[String]) -> String {
         match self {
-            Self::Rungs { rungs, .. } => {
+            Self::Rungs { .. } => {
                 let words = |name: &String| {
                     let forced = model.rung(name)?.forced.as_ref();
                     Some(match forced {
@@ -139,7 +139,7 @@ impl About {
                         None => format!("{name} is back to auto now"),
                     })
                 };
-                rungs.iter().filter_map(words).collect::<Vec<_>>().join("; ")
+                covered.iter().filter_map(words).collect::<Vec<_>>().join("; ")
             }
             Self::Order { ladder, rungs, seen, at, moves } => {
                 let Some(state) = model.ladder(ladder) else { return format!("{ladder} is gone") };

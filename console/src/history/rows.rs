@@ -6,6 +6,9 @@ use shared::admin::{RequestPage, RequestRow, Series};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// A list that is followed has so many rows at the most.
+const FOLLOWED: usize = 2_000;
+
 /// What came.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Rows {
@@ -17,10 +20,12 @@ pub struct Rows {
     pub next: BTreeMap<usize, String>,
     /// Relays that were asked and have not answered.
     pub waits_for: BTreeSet<usize>,
+    /// Those that were asked for their next page.
+    asking: BTreeSet<usize>,
     /// What could not be read, by relay.
     pub failed: BTreeMap<usize, String>,
-    /// Rows that came after the list was frozen; of 200 it may be more.
-    pub newer: usize,
+    /// By relay: rows that came after the list was frozen; of 200 it may be more.
+    newer: BTreeMap<usize, usize>,
 }
 
 /// The greatest first; those without a value last; then the newest.
@@ -50,9 +55,26 @@ impl Rows {
         self.all.get(..self.certain).unwrap_or_default()
     }
 
+    /// Rows that came after the list was frozen.
+    #[must_use]
+    pub fn newer(&self) -> usize {
+        self.newer.values().sum()
+    }
+
+    /// The relays that have a next page and were not asked for it, with where it begins: now
+    /// they are.
+    pub fn ask_next(&mut self) -> Vec<(usize, String)> {
+        let is_free = |(relay, _): &(&usize, &String)| !self.asking.contains(relay);
+        let next = self.next.iter().filter(is_free);
+        let next: Vec<_> = next.map(|(relay, next)| (*relay, next.clone())).collect();
+        self.asking.extend(next.iter().map(|(relay, _)| *relay));
+        next
+    }
+
     /// Another page of a relay.
     pub fn add(&mut self, relay: usize, page: RequestPage, sort: Sort) {
         self.waits_for.remove(&relay);
+        self.asking.remove(&relay);
         self.failed.remove(&relay);
         self.next.remove(&relay);
         self.next.extend(page.next.map(|next| (relay, next)));
@@ -63,13 +85,21 @@ impl Rows {
     /// A relay's answer did not come.
     pub fn lose(&mut self, relay: usize, why: String, sort: Sort) {
         self.waits_for.remove(&relay);
+        // Where it goes on is still known.
+        self.asking.remove(&relay);
         self.failed.insert(relay, why);
         self.settle(sort);
     }
 
     /// Rows that came later, put in front; a row that is there already is replaced, as it may
-    /// have ended since.
-    pub fn refresh(&mut self, relay: usize, page: RequestPage, sort: Sort) {
+    /// have ended since. `false`: so many came that some between were left out.
+    #[must_use]
+    pub fn refresh(&mut self, relay: usize, page: RequestPage, sort: Sort) -> bool {
+        let newest = self.newest(relay);
+        let oldest = page.items.iter().map(|row| row.at).min();
+        if page.next.is_some() && newest.is_some() && oldest > newest {
+            return false;
+        }
         for row in page.items {
             match self.all.iter_mut().find(|(of, known)| *of == relay && known.id == row.id) {
                 Some((_, known)) => *known = row,
@@ -77,6 +107,13 @@ impl Rows {
             }
         }
         self.settle(sort);
+        if self.all.len() > FOLLOWED {
+            self.all.truncate(FOLLOWED / 2);
+            // Where theirs goes on is beyond what was let go.
+            self.next.clear();
+            self.settle(sort);
+        }
+        true
     }
 
     /// Rows that came later, but not to be put in front: those that are there are renewed, and
@@ -89,8 +126,7 @@ impl Rows {
                 None => newer += 1,
             }
         }
-        // Of several relays: as many as the one with most has, which is what is known.
-        self.newer = self.newer.max(newer);
+        self.newer.insert(relay, newer);
     }
 
     /// The moment of the newest row of this relay.
@@ -192,7 +228,7 @@ mod tests {
         let mut rows = Rows::asked(&[0]);
         rows.add(0, page(&[(5, 1)], None), Sort::At);
         assert_eq!(rows.newest(0), Some(before(5)));
-        rows.refresh(0, page(&[(1, 2), (5, 1)], None), Sort::At);
+        assert!(rows.refresh(0, page(&[(1, 2), (5, 1)], None), Sort::At));
         let ids: Vec<_> = rows.shown().iter().map(|(_, row)| row.id.number()).collect();
         assert_eq!(ids, [2, 1]);
     }

@@ -1,8 +1,8 @@
 //! Alerts: what is worth calling somebody for who looks elsewhere. Each is raised once, until
 //! it clears. A breaker that opens and is absorbed raises none.
 
-use super::{Known, Model};
-use shared::admin::RungState;
+use super::{Known, Model, lines, merge};
+use shared::UnixMillis;
 use shared::diagnose::{Level, Rule, Trouble, is_failing, is_out};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +14,10 @@ const ENDING: i64 = 120_000;
 const DEAR: i64 = 300_000;
 /// A journal that fails for so long: one late commit is no reason to wake anybody.
 const UNWRITTEN: i64 = 10_000;
+/// One that is gone for so long has cleared.
+const CLEAR: i64 = 60_000;
+/// After an override has ended its rung is watched for so long.
+const WATCHED: i64 = 300_000;
 /// One that is muted is silent for so long.
 pub const MUTED: i64 = 1_800_000;
 
@@ -37,10 +41,12 @@ pub struct Alerts {
     pub fresh: Vec<Alert>,
     /// By key: since when it holds, told or not.
     since: BTreeMap<String, i64>,
-    /// Rungs that had an override.
-    forced: BTreeSet<String>,
-    /// Rungs whose override ended while they were sick.
-    ended: BTreeSet<String>,
+    /// By relay: rungs that had an override.
+    forced: BTreeSet<(String, String)>,
+    /// By relay: rungs whose override ended, and when.
+    ended: BTreeMap<(String, String), i64>,
+    /// When each that was raised was last so.
+    told: BTreeMap<String, i64>,
 }
 
 impl Alerts {
@@ -66,30 +72,51 @@ impl Alerts {
     /// How it stands at `now`: what is new is added to [`Self::fresh`].
     fn stand(&mut self, all: Vec<Alert>, now: i64) {
         self.muted.retain(|_, until| *until > now);
+        // What comes and goes around a limit is the same alert.
+        self.told.retain(|_, last| now - *last < CLEAR);
         let is_new = |alert: &&Alert| {
-            self.standing.iter().all(|known| known.key != alert.key)
-                && self.muted.get(&alert.key).is_none_or(|until| *until <= now)
+            !self.told.contains_key(&alert.key) && !self.muted.contains_key(&alert.key)
         };
         let fresh: Vec<Alert> = all.iter().filter(is_new).cloned().collect();
         self.fresh.extend(fresh);
+        let loud = all.iter().filter(|alert| !self.muted.contains_key(&alert.key));
+        self.told.extend(loud.map(|alert| (alert.key.clone(), now)));
         self.standing = all;
     }
 }
 
 impl Model {
-    /// Raises what is to be raised at `now`.
+    /// Raises what is to be raised at `now`, of every env, whatever is shown.
     pub fn alert(&mut self, now: i64) {
         let mut alerts = std::mem::take(&mut self.alerts);
-        let all = raised(self, &mut alerts, now);
+        let (mut all, mut since) = (Vec::new(), BTreeMap::new());
+        for env in self.envs() {
+            let merged = merge(&self.relays, &env, now);
+            let lines = lines(&self.relays, &env, merged.as_ref(), now);
+            let name =
+                env.iter().find_map(|it| self.relays.get(*it)?.board.as_ref()?.relay.env.clone());
+            let name = name.unwrap_or_else(|| self.names(&env));
+            all.extend(of_lines(&lines, &name, (&alerts.since, &mut since), now));
+        }
+        alerts.since = since;
+        all.extend(self.relays.iter().filter_map(|known| lost(known, now)));
+        for known in self.relays.iter().filter(|known| !known.is_stale(now)) {
+            all.extend(hands(known, &mut alerts, now));
+        }
+        // Several relays say the same of one thing.
+        let mut seen = BTreeSet::new();
+        all.retain(|alert| seen.insert(alert.key.clone()));
         alerts.stand(all, now);
         self.alerts = alerts;
     }
 }
 
-fn raised(model: &Model, alerts: &mut Alerts, now: i64) -> Vec<Alert> {
+/// Since when each thing holds: what was known, and what is.
+type Since<'a> = (&'a BTreeMap<String, i64>, &'a mut BTreeMap<String, i64>);
+
+fn of_lines(lines: &[Trouble], env: &str, (known, since): Since<'_>, now: i64) -> Vec<Alert> {
     let mut all = Vec::new();
-    let mut since = BTreeMap::new();
-    for line in &model.lines {
+    for line in lines {
         let about = line.about.join("+");
         let key = match line.rule {
             Rule::Users if line.level == Level::Broken => format!("users/{about}"),
@@ -99,24 +126,17 @@ fn raised(model: &Model, alerts: &mut Alerts, now: i64) -> Vec<Alert> {
             Rule::Spend => format!("spend/{about}"),
             _ => continue,
         };
+        let key = format!("{env}/{key}");
         let patience = match line.rule {
             Rule::Journal => UNWRITTEN,
             Rule::Spend => DEAR,
             _ => 0,
         };
-        let began = alerts.since.get(&key).copied().unwrap_or(now);
+        let began = known.get(&key).copied().unwrap_or(now);
         since.insert(key.clone(), began);
-        if now - began < patience {
-            continue;
+        if now - began >= patience {
+            all.push(Alert { key, text: line.text.clone() });
         }
-        all.push(Alert { key, text: line.text.clone() });
-    }
-    alerts.since = since;
-    for known in model.viewed().into_iter().filter_map(|index| model.relays.get(index)) {
-        all.extend(lost(known, now));
-    }
-    if !model.is_stale(now) {
-        all.extend(hands(model, alerts, now));
     }
     all
 }
@@ -127,45 +147,48 @@ fn relay_of(line: &Trouble) -> &str {
 }
 
 fn lost(known: &Known, now: i64) -> Option<Alert> {
-    let age = known.age(now).filter(|age| *age >= LOST)?;
+    // One that was never heard of is lost since its first refusal.
+    let age = known.age(now).or_else(|| known.lost_at.map(|at| now - at));
+    let age = age.filter(|age| *age >= LOST)?;
     let name = known.name();
     let text = format!("{name} is lost for {}", shared::figures::span(age));
     Some(Alert { key: format!("lost/{name}"), text })
 }
 
-/// What operators set: about to end, or ended on a rung that is still sick.
-fn hands(model: &Model, alerts: &mut Alerts, now: i64) -> Vec<Alert> {
-    let at = model.relay_now(now);
-    let Some(board) = model.board() else { return Vec::new() };
+/// What operators set on a relay: about to end, or ended on a rung that is sick within a while.
+fn hands(known: &Known, alerts: &mut Alerts, now: i64) -> Vec<Alert> {
+    let Some(board) = &known.board else { return Vec::new() };
+    let at = UnixMillis(now + known.offset.get());
+    let env = board.relay.env.as_deref().unwrap_or_else(|| known.name());
     let mut all = Vec::new();
-    let soon = |until: shared::UnixMillis| until.0 - at.0 <= ENDING;
-    let is_sick = |rung: &RungState| is_out(rung, at) || is_failing(rung);
+    let soon = |until: UnixMillis| until.0 - at.0 <= ENDING;
     for rung in &board.rungs {
         let name = &rung.name;
+        let here = (known.url.clone(), name.clone());
         if let Some(forced) = &rung.forced {
-            alerts.forced.insert(name.clone());
-            alerts.ended.remove(name);
+            alerts.forced.insert(here.clone());
+            alerts.ended.remove(&here);
             if forced.until_at.is_some_and(soon) {
                 let mode = forced.mode.replace('_', " ");
                 let text = format!("{name} {mode} ends within 2 min");
-                all.push(Alert { key: format!("ending/{name}"), text });
+                all.push(Alert { key: format!("{env}/ending/{name}"), text });
             }
-        } else if alerts.forced.remove(name) && is_sick(rung) {
-            alerts.ended.insert(name.clone());
+        } else if alerts.forced.remove(&here) {
+            alerts.ended.insert(here.clone(), now);
         }
-        if alerts.ended.contains(name) {
-            if is_sick(rung) {
-                let text = format!("{name}: its override has ended, and it is still sick");
-                all.push(Alert { key: format!("ended/{name}"), text });
-            } else {
-                alerts.ended.remove(name);
-            }
+        let Some(since) = alerts.ended.get(&here) else { continue };
+        // A rung that was forced open is probed first: that alone is no sickness.
+        if is_out(rung, at) || is_failing(rung) {
+            let text = format!("{name}: its override has ended, and it is sick");
+            all.push(Alert { key: format!("{env}/ended/{name}"), text });
+        } else if now - since > WATCHED {
+            alerts.ended.remove(&here);
         }
     }
     for ladder in board.ladders.iter().filter(|ladder| ladder.source != "config") {
         if ladder.until_at.is_some_and(soon) {
             let text = format!("{}: its order ends within 2 min", ladder.name);
-            all.push(Alert { key: format!("ending order/{}", ladder.name), text });
+            all.push(Alert { key: format!("{env}/ending order/{}", ladder.name), text });
         }
     }
     all
@@ -204,13 +227,16 @@ mod tests {
     fn each_is_raised_once_until_it_clears() {
         let hurt = |board: &mut Board| board.ladders[0].users.failed = 40;
         let mut model = model(hurt);
-        assert_eq!(fresh(&mut model), ["users/chat"]);
+        assert_eq!(fresh(&mut model), ["PROD/users/chat"]);
         tell(&mut model, 1_000, hurt);
         assert!(fresh(&mut model).is_empty(), "it stands");
         tell(&mut model, 2_000, |_| {});
         assert!(model.alerts.standing.is_empty());
         tell(&mut model, 3_000, hurt);
-        assert_eq!(fresh(&mut model), ["users/chat"], "it came again");
+        assert!(fresh(&mut model).is_empty(), "it went and came around its limit");
+        tell(&mut model, 4_000, |_| {});
+        tell(&mut model, 3_000 + CLEAR, hurt);
+        assert_eq!(fresh(&mut model), ["PROD/users/chat"], "it came again");
     }
 
     #[test]
@@ -233,7 +259,7 @@ mod tests {
         assert!(fresh(&mut model).is_empty(), "muted");
         tell(&mut model, MUTED, |_| {});
         tell(&mut model, MUTED + 1, hurt);
-        assert_eq!(fresh(&mut model), ["users/chat"]);
+        assert_eq!(fresh(&mut model), ["PROD/users/chat"]);
     }
 
     #[test]
@@ -249,10 +275,13 @@ mod tests {
         let mut model = model(forced(121));
         assert!(fresh(&mut model).is_empty());
         tell(&mut model, 1_000, forced(121));
-        assert_eq!(fresh(&mut model), ["ending/sol"]);
-        tell(&mut model, 121_000, |board| sample::open(&mut board.rungs[0], 4));
-        assert_eq!(fresh(&mut model), ["ended/sol"]);
-        tell(&mut model, 122_000, |_| {});
+        assert_eq!(fresh(&mut model), ["PROD/ending/sol"]);
+        // A rung that was forced open is probed first.
+        tell(&mut model, 121_000, |board| board.rungs[0].health.state = "half_open".to_owned());
+        assert!(fresh(&mut model).is_empty());
+        tell(&mut model, 125_000, |board| sample::open(&mut board.rungs[0], 0));
+        assert_eq!(fresh(&mut model), ["PROD/ended/sol"]);
+        tell(&mut model, 126_000, |_| {});
         assert!(model.alerts.standing.is_empty(), "it is well");
     }
 
@@ -263,7 +292,7 @@ mod tests {
         tell(&mut model, DEAR - 1, dear);
         assert!(fresh(&mut model).is_empty());
         tell(&mut model, DEAR, dear);
-        assert_eq!(fresh(&mut model), ["spend/chat"]);
+        assert_eq!(fresh(&mut model), ["PROD/spend/chat"]);
         let now = NIGHT.0 + DEAR + LOST;
         model.merge(now - 1);
         model.alert(now - 1);
@@ -285,15 +314,31 @@ mod tests {
         };
         let mut model = model(bad);
         let found = fresh(&mut model);
-        for key in ["no rung/chat", "refused/sol"] {
+        for key in ["PROD/no rung/chat", "PROD/refused/sol"] {
             assert!(found.iter().any(|known| known.starts_with(key)), "{key}: {found:?}");
         }
         assert_eq!(found.len(), 2, "one late commit wakes nobody: {found:?}");
         tell(&mut model, UNWRITTEN, bad);
         let found = fresh(&mut model);
         assert!(
-            found.iter().all(|key| key.starts_with("journal/")) && !found.is_empty(),
+            found.iter().all(|key| key.starts_with("PROD/journal/")) && !found.is_empty(),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn other_envs_and_relays_that_were_never_heard_of_are_told_of_too() {
+        let relays = ["http://r", "http://t", "http://x"].map(str::to_owned).to_vec();
+        let mut model = Model::new(Settings { relays, ..Settings::default() });
+        tell(&mut model, 0, |_| {});
+        let mut test = sample::calm(&[("chat", &["sol"])]);
+        test.relay.env = Some("TEST".to_owned());
+        test.ladders[0].users.failed = 40;
+        let data = serde_json::to_string(&test).unwrap();
+        model.relays[1].apply("snapshot", &data, NIGHT.0);
+        model.relays[2].lost_at = Some(NIGHT.0 - LOST);
+        model.alert(NIGHT.0);
+        assert_eq!(model.viewed(), [0]);
+        assert_eq!(fresh(&mut model), ["TEST/users/chat", "lost/x"]);
     }
 }

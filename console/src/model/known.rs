@@ -55,6 +55,12 @@ pub struct Known {
     pub events: VecDeque<Happening>,
     /// What could not be read of the feed, if anything.
     pub unread: Option<String>,
+    /// Since when its feed is closed; `None`: it is open, or was never tried.
+    pub lost_at: Option<i64>,
+    /// It refused the token, or wants one.
+    pub wants_token: bool,
+    /// Counts how often an override or an order has changed.
+    pub hands: u64,
     /// What operators have in force here, notes included.
     pub in_force: Vec<Action>,
     /// While what was missed is being told: since when nothing was heard, and what came.
@@ -107,6 +113,7 @@ impl Known {
         }
         self.heard_at = Some(now);
         self.reach = Reach::Open;
+        (self.lost_at, self.wants_token) = (None, false);
         let Ok(kind) = kind.parse::<FeedKind>() else { return };
         if let Err(error) = self.read(kind, data, now) {
             // A newer relay may say more than this program knows.
@@ -235,6 +242,10 @@ impl Known {
         let Some(board) = &mut self.board else { return };
         if let Some(place) = board.rungs.iter_mut().find(|known| known.name == rung.name) {
             rung.past.spark = rung.past.spark.or_else(|| place.past.spark.take());
+            let action = |rung: &RungState| rung.forced.as_ref().map(|hand| hand.action.clone());
+            if action(&rung) != action(place) || rung.override_version != place.override_version {
+                self.hands += 1;
+            }
             *place = rung;
         }
     }
@@ -244,6 +255,9 @@ impl Known {
         if let Some(place) = board.ladders.iter_mut().find(|known| known.name == ladder.name) {
             ladder.spark = ladder.spark.or_else(|| place.spark.take());
             ladder.usual = ladder.usual.or_else(|| place.usual.take());
+            if ladder.version != place.version {
+                self.hands += 1;
+            }
             *place = ladder;
         }
     }

@@ -1,7 +1,7 @@
 //! What is wrong, over all relays of the view: what their boards say together, and what only
 //! somebody who watches several of them can know.
 
-use super::{Known, Model, Reach};
+use super::{Known, Merged, Reach};
 use shared::UnixMillis;
 use shared::admin::Board;
 use shared::admin::actions::{Action, ActionKind};
@@ -11,46 +11,73 @@ use shared::figures::span;
 /// A relay's clock that is off by more than this is worth a line, in milliseconds.
 pub const SKEW: i64 = 2_000;
 
-/// The lines, the worst first.
+/// The lines of the relays of `viewed`, whose boards are `merged`; the worst first.
 #[must_use]
-pub fn lines(model: &Model, now: i64) -> Vec<Trouble> {
-    let Some(merged) = &model.merged else { return Vec::new() };
-    let viewed: Vec<&Known> =
-        model.viewed().into_iter().filter_map(|index| model.relays.get(index)).collect();
-    let several = viewed.len() > 1;
-    // What a relay has alone is said of it by name.
-    let alone =
-        |line: &Trouble| matches!(line.rule, Rule::Relay | Rule::Journal | Rule::ReachesNobody);
-    let mut all: Vec<Trouble> = diagnose(&merged.board);
-    if several {
-        all.retain(|line| !alone(line));
-    }
-    for known in &viewed {
-        all.extend(of_relay(known, now));
-        let Some(board) = known.board.as_ref().filter(|_| several && !known.is_stale(now)) else {
-            continue;
-        };
-        let own = diagnose(board).into_iter().filter(alone);
-        all.extend(
-            own.map(|line| Trouble { text: format!("{}: {}", known.name(), line.text), ..line }),
-        );
-    }
+pub fn lines(
+    relays: &[Known],
+    viewed: &[usize],
+    merged: Option<&Merged>,
+    now: i64,
+) -> Vec<Trouble> {
+    let of = |index: &usize| relays.get(*index);
+    let known: Vec<&Known> = viewed.iter().filter_map(of).collect();
+    let mut all: Vec<Trouble> = known.iter().flat_map(|known| of_relay(known, now)).collect();
     // Of which env one is that was never heard of nobody knows: it is said whatever is shown.
-    let strangers = model.relays.iter().filter(|known| known.board.is_none());
-    let viewed_too = |known: &&Known| !viewed.iter().any(|other| other.url == known.url);
-    all.extend(strangers.filter(viewed_too).flat_map(|known| of_relay(known, now)));
+    let strangers = relays.iter().filter(|known| known.board.is_none());
+    let is_shown = |stranger: &Known| known.iter().any(|known| known.url == stranger.url);
+    all.extend(strangers.filter(|it| !is_shown(it)).flat_map(|known| of_relay(known, now)));
+    let Some(merged) = merged else { return all };
+    let fresh: Vec<&Known> = known.iter().copied().filter(|known| !known.is_stale(now)).collect();
+    if fresh.len() < 2 {
+        all.extend(diagnose(&merged.board));
+    } else {
+        // What users have and what it costs adds up; what a relay may call is its own affair: a
+        // rung that is out here carries everything there.
+        let together =
+            |line: &Trouble| matches!(line.rule, Rule::Users | Rule::Spend | Rule::Budget);
+        all.extend(diagnose(&merged.board).into_iter().filter(together));
+        all.extend(each(&fresh, together));
+    }
     for ladder in &merged.differ {
         all.push(Trouble {
             level: Level::Warning,
             rule: Rule::Relay,
             about: vec![ladder.clone()],
-            text: format!("{ladder}: {}", orders(&viewed, ladder)),
+            text: format!("{ladder}: {}", orders(&known, ladder)),
         });
     }
-    all.extend(notes(&viewed));
+    all.extend(notes(&known));
     // Stable: each rule has put its own lines in order.
     all.sort_by_key(|line| line.rule);
     all
+}
+
+/// What each relay's own board says; what several of them say of the same thing is one line,
+/// in the first one's words, with the names of those that say it unless all do.
+fn each(fresh: &[&Known], together: impl Fn(&Trouble) -> bool) -> Vec<Trouble> {
+    let mut all: Vec<(Trouble, Vec<&str>)> = Vec::new();
+    for known in fresh {
+        let Some(board) = &known.board else { continue };
+        for line in diagnose(board).into_iter().filter(|line| !together(line)) {
+            let own = matches!(line.rule, Rule::Relay | Rule::Journal | Rule::ReachesNobody);
+            let same = |(other, _): &&mut (Trouble, Vec<&str>)| {
+                !own && (other.rule, other.level, &other.about)
+                    == (line.rule, line.level, &line.about)
+            };
+            match all.iter_mut().find(same) {
+                Some((_, names)) => names.push(known.name()),
+                None => all.push((line, vec![known.name()])),
+            }
+        }
+    }
+    let named = |(line, names): (Trouble, Vec<&str>)| {
+        if names.len() == fresh.len() {
+            return line;
+        }
+        let text = format!("{}: {}", names.join(", "), line.text);
+        Trouble { text, ..line }
+    };
+    all.into_iter().map(named).collect()
 }
 
 fn of_relay(known: &Known, now: i64) -> Vec<Trouble> {
@@ -126,6 +153,7 @@ fn notes(viewed: &[&Known]) -> Vec<Trouble> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Model;
     use crate::settings::Settings;
     use shared::admin::actions::About;
     use shared::admin::sample::{self, NIGHT};
@@ -167,6 +195,34 @@ mod tests {
         // The only one need not be named.
         let found = texts(&model(&[&ill]));
         assert!(found.iter().any(|text| text.starts_with("journal failing")), "{found:?}");
+    }
+
+    #[test]
+    fn a_rung_that_is_out_here_and_another_one_there_leave_nobody_without() {
+        let here = |board: &mut Board| sample::open(&mut board.rungs[0], 60);
+        let there = |board: &mut Board| sample::open(&mut board.rungs[1], 60);
+        let found = model(&[&here, &there]);
+        assert!(found.lines.iter().all(|line| line.rule != Rule::NoRung), "{:?}", texts(&found));
+        let found = texts(&found);
+        assert!(found.iter().any(|text| text.starts_with("eu-0: sol open")), "{found:?}");
+        assert!(found.iter().any(|text| text.starts_with("eu-1: opus open")), "{found:?}");
+        // The same on both is said once, and of both.
+        let both = texts(&model(&[&here, &here]));
+        assert_eq!(both.iter().filter(|text| text.starts_with("sol open")).count(), 1, "{both:?}");
+    }
+
+    #[test]
+    fn a_hand_on_one_relay_hides_no_sickness_of_another() {
+        let hand = |board: &mut Board| sample::force(&mut board.rungs[0], "demoted");
+        let sick = |board: &mut Board| {
+            sample::open(&mut board.rungs[0], 60);
+            board.rungs[0].health.hard_down = Some(shared::admin::board::HardDown {
+                why: "key".to_owned(),
+                until_at: sample::before(-60),
+            });
+        };
+        let found = model(&[&hand, &sick]);
+        assert!(found.lines.iter().any(|line| line.rule == Rule::Refused), "{:?}", texts(&found));
     }
 
     #[test]

@@ -138,7 +138,8 @@ fn add_rung(
             a.bad = some_sum(a.bad, b.bad, f64::max);
             Some(a)
         }
-        (a, b) => a.or(b),
+        // What is usual for one of them is not usual for both.
+        _ => None,
     };
     past.spark = match (past.spark.take(), other.spark) {
         (Some(a), Some(b)) => Some(add_curve(a, &b)),
@@ -241,7 +242,7 @@ fn add_ladder(all: &mut Vec<LadderState>, ladder: LadderState, differ: &mut Vec<
             a.ttft_p95_ms = a.ttft_p95_ms.max(b.ttft_p95_ms);
             Some(a)
         }
-        (a, b) => a.or(b),
+        _ => None,
     };
     known.spark = match (known.spark.take(), ladder.spark) {
         (Some(a), Some(b)) => Some(LadderSpark {

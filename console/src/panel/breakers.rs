@@ -40,7 +40,9 @@ fn spans(ui: &mut Ui, scene: &mut Scene<'_>) {
             }
         }
         let cursor = scene.model.breakers.cursor;
-        let at = cursor.map_or_else(|| "now".to_owned(), |at| scene.clock(at));
+        let end = scene.model.breakers.window.map(|(_, until)| scene.clock(until));
+        let end = end.unwrap_or_default();
+        let at = cursor.map_or_else(|| format!("at the end, {end}"), |at| scene.clock(at));
         let text =
             format!(". span · ← → cursor {at} {} · ↑ ↓ rung · Enter: History there", scene.zone());
         line(ui, text, scene.colours.dim);
@@ -136,7 +138,10 @@ fn states(ui: &mut Ui, scene: &Scene<'_>, time: Time, name: &str, chosen: bool) 
     let each = (rect.height() - 4.0) / relays.len().max(1) as f32;
     for (place, relay) in relays.into_iter().enumerate() {
         let top = rect.min.y + 2.0 + each * place as f32;
-        let held = scene.model.breakers.states(relay, name);
+        let board = scene.model.relays.get(relay).and_then(|known| known.board.as_ref());
+        let rung = board.and_then(|board| board.rungs.iter().find(|rung| rung.name == name));
+        let now = rung.map_or("closed", |rung| rung.health.state.as_str());
+        let held = scene.model.breakers.states(relay, name, now);
         for (number, (at, state)) in held.iter().enumerate() {
             let end = held.get(number + 1).map_or(time.until, |(at, _)| at.0);
             let (from, to) = (time.x(at.0), time.x(end).max(time.x(at.0) + 2.0));

@@ -2,7 +2,7 @@
 
 use super::{Scene, cut, focus_once, line};
 use crate::dialog::{About, Deed, Dialog, Sent};
-use crate::model::Loaded;
+use crate::model::{Loaded, Model};
 use crate::theme::mono;
 use crate::update::{Msg, is_order};
 use crate::words;
@@ -43,28 +43,35 @@ pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
 
 /// What, where, and who will not know.
 fn title(scene: &Scene<'_>, dialog: &Dialog) -> String {
-    let env = scene.model.board().and_then(|board| board.relay.env.clone()).unwrap_or_default();
-    let names = scene.model.names(&dialog.targets(scene.model, scene.now));
-    let lost = match scene.model.names(&scene.model.unreached(scene.now)).as_str() {
+    let targets = dialog.targets(scene.model, scene.now);
+    // Of what it goes to, which need not be what is shown.
+    let board = |it: &usize| scene.model.relays.get(*it)?.board.as_ref();
+    let env = targets.iter().find_map(board).and_then(|board| board.relay.env.clone());
+    let lost = match scene.model.names(&dialog.unreached(scene.model, scene.now)).as_str() {
         "" => String::new(),
         lost => format!("{lost} lost: will not know"),
     };
-    let parts = [what(dialog), env, names, lost];
+    let names = scene.model.names(&targets);
+    let parts = [what(dialog, scene.model), env.unwrap_or_default(), names, lost];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
 /// What the change does, as a title.
 #[must_use]
-pub fn what(dialog: &Dialog) -> String {
+pub fn what(dialog: &Dialog, model: &Model) -> String {
     let on = |rung: &Option<String>, ladder: &Option<String>| {
         rung.clone().or_else(|| ladder.clone()).unwrap_or_else(|| "all of it".to_owned())
     };
+    let whom = |rungs: &[String], cover: usize| match dialog.covers(model).into_iter().nth(cover) {
+        Some((_, words)) if rungs.len() == 1 && cover > 0 => words,
+        _ => rungs.join(", "),
+    };
     match &dialog.about {
-        About::Rungs { rungs, mode: Mode::Auto, .. } => {
-            format!("{} back to auto", rungs.join(", "))
+        About::Rungs { rungs, mode: Mode::Auto, cover, .. } => {
+            format!("{} back to auto", whom(rungs, *cover))
         }
-        About::Rungs { rungs, mode, .. } => {
-            let mut words = format!("{} {}", words::mode(*mode), rungs.join(", "));
+        About::Rungs { rungs, mode, cover, .. } => {
+            let mut words = format!("{} {}", words::mode(*mode), whom(rungs, *cover));
             if let Some(first) = words.get_mut(..1) {
                 first.make_ascii_uppercase();
             }
@@ -91,7 +98,7 @@ fn about(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
                 super::cut(ui, format!("What {}", rungs.join(", ")), colours.text);
             }
             if *mode == Mode::ForcedOpen {
-                now(ui, scene, rungs, *cut);
+                now(ui, scene, &dialog.covered(scene.model), *cut);
             }
         }
         About::Deed(deed) => {
@@ -341,7 +348,7 @@ pub(super) fn ending(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
         }
         let words = match &dialog.about {
             About::Order { .. } => "set this order".to_owned(),
-            _ => what(dialog).to_lowercase(),
+            _ => what(dialog, scene.model).to_lowercase(),
         };
         let text = RichText::new(format!("Ctrl+Enter {words}")).font(mono());
         if ui.add_enabled(obstacle.is_none(), Button::new(text)).clicked() {

@@ -85,7 +85,7 @@ fn count(scene: &Scene<'_>) -> String {
     let shown = history.rows.shown().len();
     let known: u64 = history.totals.values().sum();
     let of = if history.totals.is_empty() { String::new() } else { format!(" of {known}") };
-    let newer = history.rows.newer;
+    let newer = history.rows.newer();
     let state = match (history.follow, history.order() == Sort::At, newer) {
         (true, ..) => "following".to_owned(),
         (_, false, _) => {

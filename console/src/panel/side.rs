@@ -4,7 +4,7 @@ use super::{Scene, line, strong};
 use crate::cell::cell;
 use crate::model::Spread;
 use eframe::egui::Ui;
-use shared::admin::{LadderState, RungState};
+use shared::admin::{Board, LadderState, RungState};
 use shared::figures::{UNKNOWN, countdown, per_hour, percent, rate, share, span, wait};
 
 /// Draws it.
@@ -158,31 +158,33 @@ fn figures(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
     out
 }
 
-/// On which ladders it stands, and where nobody else is left.
+/// On which ladders it stands, and where on some relay nobody else is left.
 fn place(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
-    let now = scene.relay_now();
-    let mut out = Vec::new();
-    if let Some(board) = scene.model.board() {
-        let on = board.ladders.iter().filter(|ladder| ladder.order.contains(&rung.name));
-        let names: Vec<&str> = on.clone().map(|ladder| ladder.name.as_str()).collect();
-        let alone = on.filter(|ladder| {
-            ladder.order.iter().all(|name| {
-                *name == rung.name
-                    || board
-                        .rungs
-                        .iter()
-                        .find(|other| other.name == *name)
-                        .is_none_or(|other| shared::diagnose::is_out(other, now))
-            })
-        });
-        let alone: Vec<&str> = alone.map(|ladder| ladder.name.as_str()).collect();
-        out.push(String::new());
-        out.push(format!("on {}", names.join(", ")));
-        if !alone.is_empty() {
-            out.push(format!("ALONE on {}", alone.join(", ")));
-        }
+    let Some(board) = scene.model.board() else { return Vec::new() };
+    let on = board.ladders.iter().filter(|ladder| ladder.order.contains(&rung.name));
+    let names: Vec<&str> = on.map(|ladder| ladder.name.as_str()).collect();
+    let mut out = vec![String::new(), format!("on {}", names.join(", "))];
+    let reached = scene.model.reached(scene.now).into_iter();
+    let boards = reached.filter_map(|index| scene.model.relays.get(index)?.board.as_ref());
+    let mut alone: Vec<&str> = boards.flat_map(|board| alone_on(board, &rung.name)).collect();
+    alone.sort_unstable();
+    alone.dedup();
+    if !alone.is_empty() {
+        out.push(format!("ALONE on {}", alone.join(", ")));
     }
     out
+}
+
+/// The ladders of a relay on which all others are out.
+fn alone_on<'a>(board: &'a Board, rung: &str) -> Vec<&'a str> {
+    let is_out = |name: &String| {
+        let state = board.rungs.iter().find(|other| other.name == *name);
+        state.is_none_or(|state| shared::diagnose::is_out(state, board.at))
+    };
+    let has = |ladder: &&LadderState| ladder.order.iter().any(|name| name == rung);
+    let all = board.ladders.iter().filter(has);
+    let alone = all.filter(|it| it.order.iter().all(|name| name == rung || is_out(name)));
+    alone.map(|ladder| ladder.name.as_str()).collect()
 }
 
 fn of_ladder(scene: &Scene<'_>, ladder: &LadderState) -> Vec<String> {

@@ -212,6 +212,87 @@ fn a_change_goes_to_the_relays_of_one_env_and_to_nobody_elses() {
 }
 
 #[test]
+fn one_relays_refusal_is_not_wiped_out_by_anothers_word() {
+    let mut harness = opened(beside(Some("prod"), Some("prod")));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::D);
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    let id = harness.state().changes()[0].id.clone();
+    press(&mut harness, Key::Escape);
+    let refused = Err((false, "somebody was faster".to_owned()));
+    harness.state_mut().news(News::Done { relay: 0, id: id.clone(), result: refused });
+    harness.state_mut().news(News::Done { relay: 1, id, result: Ok(serde_json::json!({})) });
+    harness.run_steps(2);
+    let said = harness.state().console.model.said.clone().unwrap().0;
+    assert!(said.contains("somebody was faster") && said.contains("done on"), "{said}");
+    // What was done can be taken back, there.
+    press(&mut harness, Key::U);
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    let deeds = harness.state().sent.iter().filter(|task| matches!(task, Task::Deed { .. }));
+    assert_eq!(deeds.map(Task::relay).collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn what_was_not_confirmed_is_looked_up_with_the_next_sign_of_life_and_never_sent_again() {
+    let mut harness = opened(Desk::with(&sick()));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::D);
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    let id = harness.state().changes()[0].id.clone();
+    let lost = Err((true, "it broke off".to_owned()));
+    harness.state_mut().news(News::Done { relay: 0, id: id.clone(), result: lost });
+    let looked =
+        |desk: &Desk| desk.sent.iter().filter(|task| matches!(task, Task::LookUp { .. })).count();
+    assert_eq!(looked(harness.state()), 0);
+    harness.state_mut().event("snapshot", &sick());
+    harness.state_mut().event("snapshot", &sick());
+    harness.state_mut().work();
+    assert_eq!(looked(harness.state()), 1, "once at a time");
+    let not_yet = Err("connection refused".to_owned());
+    harness.state_mut().news(News::LookedUp { relay: 0, id: id.clone(), found: not_yet });
+    harness.state_mut().event("snapshot", &sick());
+    harness.state_mut().work();
+    assert_eq!(looked(harness.state()), 2);
+    harness.state_mut().news(News::LookedUp { relay: 0, id, found: Ok(None) });
+    let said = harness.state().console.model.said.clone().unwrap().0;
+    assert!(said.contains("was not done there"), "{said}");
+    assert_eq!(harness.state().changes().len(), 1);
+}
+
+#[test]
+fn a_held_key_confirms_nothing_twice() {
+    let mut harness = opened(Desk::with(&sick()));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::D);
+    harness.event(eframe::egui::Event::Key {
+        key: Key::Enter,
+        physical_key: None,
+        pressed: true,
+        repeat: true,
+        modifiers: CONFIRM.0,
+    });
+    // The first press of it was for something else: egui takes it for the first otherwise.
+    let repeated = harness.state().changes().len();
+    assert_eq!(repeated, 0);
+}
+
+#[test]
+fn the_dialog_says_how_much_it_covers_and_holds_the_versions_of_all_of_it() {
+    let mut board = sick();
+    board.rungs[0].override_version = 4;
+    board.rungs[2].override_version = 9;
+    let mut harness = opened(Desk::with(&board));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::O);
+    press_with(&mut harness, Modifiers::ALT, Key::S);
+    harness.get_by_label_contains("Ctrl+Enter force open all 2 of");
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    let expect = harness.state().changes()[0].expect.clone();
+    let versions: Vec<u64> = expect.values().copied().collect();
+    assert_eq!(versions, [9, 4], "{expect:?}");
+}
+
+#[test]
 fn what_several_relays_did_is_taken_back_on_all_of_them() {
     let mut harness = opened(beside(Some("prod"), Some("prod")));
     press(&mut harness, Key::G);
@@ -229,7 +310,11 @@ fn what_several_relays_did_is_taken_back_on_all_of_them() {
         deeds.map(Task::relay).collect::<Vec<_>>()
     };
     assert_eq!(undone(harness.state()), [0, 1]);
-    press(&mut harness, Key::Escape);
+    let undo = harness.state().console.model.dialog.as_ref().unwrap().id.clone();
+    for relay in [0, 1] {
+        let result = Ok(serde_json::json!({}));
+        harness.state_mut().news(News::Done { relay, id: undo.clone(), result });
+    }
     press(&mut harness, Key::U);
     press_with(&mut harness, CONFIRM.0, CONFIRM.1);
     assert_eq!(undone(harness.state()).len(), 2, "once");

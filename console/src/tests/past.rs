@@ -139,7 +139,22 @@ fn what_went_wrong_most_is_a_key_away() {
     let points = vec![Point { outcomes, ..Point::default() }];
     let curves = vec![SeriesCurve { name: "sol".to_owned(), points }];
     let series = Series { since: before(900), until: NIGHT, step_ms: 900_000, curves };
-    harness.state_mut().news(News::Series { relay: 0, of: Screen::History, found: Ok(series) });
+    let (number, _) = asked(harness.state());
+    let of = Screen::History;
+    let steps: Vec<String> = harness
+        .state()
+        .sent
+        .iter()
+        .filter_map(|task| match task {
+            Task::Series { of: Screen::History, query, .. } => Some(query),
+            _ => None,
+        })
+        .flatten()
+        .filter(|(key, _)| key == "step")
+        .map(|(_, value)| value.clone())
+        .collect();
+    assert_eq!(steps, ["1m"], "a longer step would reach beyond the window");
+    harness.state_mut().news(News::Series { relay: 0, of, asked: number, found: Ok(series) });
     harness.run_steps(2);
     harness.get_by_label("sol ttft_timeout 118");
     press(&mut harness, Key::Period);
@@ -206,7 +221,10 @@ fn action(id: &str, kind: ActionKind, in_force: bool) -> Action {
 }
 
 fn with_actions(items: Vec<Action>) -> Harness<'static, Desk> {
-    let mut harness = opened(desk());
+    let mut board = sample::calm(&[("chat", &["sol", "opus"]), ("code", &["opus"])]);
+    // It is its own that the action act_1 has set.
+    sample::force(&mut board.rungs[0], "forced_open");
+    let mut harness = opened(Desk::with(&board));
     press(&mut harness, Key::Num4);
     let found = Ok(ActionPage { items, next: None });
     harness.state_mut().news(News::Actions { relay: 0, found });
@@ -219,7 +237,8 @@ fn with_actions(items: Vec<Action>) -> Harness<'static, Desk> {
 fn what_is_in_force_is_extended_ended_or_taken_back() {
     for (key, mode) in [(Key::E, Mode::ForcedOpen), (Key::A, Mode::Auto)] {
         let mut harness = with_actions(vec![action("act_1", ActionKind::Change, true)]);
-        harness.get_by_label_contains("11:42 left");
+        let left = harness.query_all_by_label_contains("11:42 left").count();
+        assert_eq!(left, 2, "in the trouble line and in the list");
         press(&mut harness, key);
         let dialog = harness.state().console.model.dialog.clone().unwrap();
         let About::Rungs { rungs, mode: found, .. } = dialog.about else { panic!() };

@@ -86,6 +86,74 @@ fn a_relay_that_was_never_heard_of_is_told_and_named_too() {
 }
 
 #[test]
+fn the_board_of_whoever_answers_is_shown_when_the_first_relay_is_down() {
+    let open = |board: &mut Board| sample::open(&mut board.rungs[0], 90);
+    let mut desk = Desk::of(&[board("eu-1", "PROD", open), board("eu-2", "PROD", open)]);
+    desk.console.model.relays[0].board = None;
+    desk.work();
+    let mut harness = opened(desk);
+    harness.get_by_label_contains("sol, OPEN");
+    press(&mut harness, Key::G);
+    assert_eq!(harness.state().console.model.selected.rung.as_deref(), Some("sol"));
+}
+
+#[test]
+fn an_open_dialog_keeps_the_relays_that_it_was_opened_for() {
+    let open = |board: &mut Board| sample::open(&mut board.rungs[0], 90);
+    let boards = [board("eu-1", "PROD", open), board("test-1", "TEST", open)];
+    let mut harness = opened(Desk::of(&boards));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::O);
+    harness.get_by_label_contains("test-1").click();
+    harness.run_steps(3);
+    assert_eq!(harness.state().console.model.view, View::Env(0), "not while a dialog is open");
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    let relays: Vec<usize> = harness
+        .state()
+        .sent
+        .iter()
+        .filter(|task| matches!(task, crate::update::Task::Change { .. }))
+        .map(crate::update::Task::relay)
+        .collect();
+    assert_eq!(relays, [0]);
+}
+
+#[test]
+fn a_relay_that_comes_back_under_a_dialog_must_be_confirmed_too() {
+    let open = |board: &mut Board| sample::open(&mut board.rungs[0], 90);
+    let boards = [board("eu-1", "PROD", open), board("eu-2", "PROD", open)];
+    let mut desk = Desk::of(&boards);
+    desk.now += 5_001;
+    desk.event("snapshot", &boards[0]);
+    desk.work();
+    let mut harness = opened(desk);
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::O);
+    harness.state_mut().work();
+    harness.state_mut().event_of(1, "snapshot", &boards[1]);
+    harness.state_mut().work();
+    harness.run_steps(2);
+    harness.get_by_label_contains("eu-2 can be reached now, too");
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    assert!(harness.state().changes().is_empty());
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    assert_eq!(harness.state().changes().len(), 2);
+}
+
+#[test]
+fn orders_that_differ_are_not_overwritten_by_one_of_them() {
+    let turned = |board: &mut Board| board.ladders[0].order.reverse();
+    let boards = [board("eu-1", "PROD", |_| {}), board("eu-2", "PROD", turned)];
+    let mut harness = opened(Desk::of(&boards));
+    press(&mut harness, Key::ArrowDown);
+    press(&mut harness, Key::M);
+    harness.state_mut().console.model.dialog.as_mut().unwrap().reason = "slow".to_owned();
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    assert!(harness.state().changes().is_empty());
+    assert!(harness.query_all_by_label_contains("differs between relays").count() > 0);
+}
+
+#[test]
 fn a_lost_relay_is_named_where_it_will_not_know() {
     let open = |board: &mut Board| sample::open(&mut board.rungs[0], 90);
     let boards = [board("eu-1", "PROD", open), board("eu-2", "PROD", open)];

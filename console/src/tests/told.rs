@@ -74,6 +74,20 @@ fn a_relay_that_wants_a_token_is_given_one_and_only_it() {
 }
 
 #[test]
+fn a_relay_whose_token_was_declined_does_not_ask_again_by_itself() {
+    let mut harness = opened(desk());
+    let wants = || News::Lost { relay: 0, why: "it wants a token".to_owned(), token: true };
+    harness.state_mut().news(wants());
+    harness.run_steps(2);
+    press(&mut harness, Key::Escape);
+    harness.state_mut().news(wants());
+    harness.run_steps(2);
+    assert!(harness.state().console.model.token.is_none());
+    press(&mut harness, Key::Num4);
+    assert_eq!(harness.state().console.model.screen, crate::model::Screen::Actions);
+}
+
+#[test]
 fn marked_rungs_are_changed_together() {
     let mut harness = opened(desk());
     press(&mut harness, Key::ArrowDown);
@@ -137,6 +151,16 @@ fn the_summary_names_requests_and_no_host() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(!text.contains("127.0.0.1") && !text.contains("8788"), "{text}");
+    // Nor where a relay has no name, or is lost.
+    let mut nameless = crate::model::Known::new("http://10.2.3.4:8788");
+    nameless.reach = crate::model::Reach::Lost("http://10.2.3.4:8788 does not answer".to_owned());
+    harness.state_mut().console.model.relays.push(nameless);
+    harness.state_mut().console.model.relays[0].board.as_mut().unwrap().relay.name = None;
+    let now = harness.state().now;
+    harness.state_mut().console.model.merge(now);
+    let text = crate::summary::markdown(&harness.state().console.model, &[], now);
+    assert!(!text.contains("10.2.3.4") && !text.contains("127.0.0.1"), "{text}");
+    assert!(text.contains("relay 2 is lost"), "{text}");
     // A relay that says nothing does not keep it back for ever.
     press(&mut harness, Key::Y);
     harness.state_mut().console.model.copy = None;

@@ -1,18 +1,18 @@
 //! What comes from the relays, and what the passing of time does.
 
 use super::{Task, Which, finish_copy, reading};
-use crate::dialog::{PATIENCE, Sent};
-use crate::model::{Loaded, Model, Reach, Screen};
+use crate::dialog::Sent;
+use crate::model::{Last, Loaded, Model, Reach, Screen};
 use shared::RequestId;
-use shared::admin::actions::{ActionPage, Preview};
+use shared::admin::actions::{Action, ActionPage, Preview};
 use shared::admin::{RequestDetail, RequestPage, Series, Summary, TransitionPage};
 
 /// What came from a relay.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum News {
-    /// An event of its feed.
-    Event { relay: usize, kind: String, data: String },
+    /// An event of its feed, which came at this moment of ours.
+    Event { relay: usize, kind: String, data: String, at: i64 },
     /// Its feed is closed, and why; `token`: it wants one, or another one.
     Lost { relay: usize, why: String, token: bool },
     /// What a change would do.
@@ -26,13 +26,15 @@ pub enum News {
     /// Transitions.
     Transitions { relay: usize, found: Result<TransitionPage, String> },
     /// Curves.
-    Series { relay: usize, of: Screen, found: Result<Series, String> },
+    Series { relay: usize, of: Screen, asked: u64, found: Result<Series, String> },
     /// Sums.
     Summary { relay: usize, asked: u64, found: Result<Summary, String> },
     /// Actions.
     Actions { relay: usize, found: Result<ActionPage, String> },
     /// What is in force.
     InForce { relay: usize, found: Result<ActionPage, String> },
+    /// Whether a change that was not confirmed is there.
+    LookedUp { relay: usize, id: String, found: Result<Option<Box<Action>>, String> },
     /// Something that the window itself has to say, such as a file that could not be written.
     Said(String),
 }
@@ -40,19 +42,29 @@ pub enum News {
 /// News at `now` of ours, in milliseconds.
 pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
     match news {
-        News::Event { relay, kind, data } => return event(model, relay, (&kind, &data), now),
+        News::Event { relay, kind, data, at } => return event(model, relay, (&kind, &data), at),
         News::Lost { relay, why, token } => {
             if let Some(known) = model.relays.get_mut(relay) {
                 known.reach = Reach::Lost(why);
+                known.lost_at.get_or_insert(now);
+                known.wants_token = token;
             }
-            if token && model.token.is_none() && model.dialog.is_none() {
+            let is_free = model.dialog.is_none() && model.palette.is_none();
+            let is_free = is_free && model.history.typing.is_none() && model.token.is_none();
+            if token && is_free && !model.declined.contains(&relay) {
                 model.token = Some((relay, String::new()));
             }
         }
         News::Previewed { relay, asked, found } => {
             let dialog = model.dialog.as_mut().filter(|dialog| dialog.asked == asked);
             if let Some(dialog) = dialog {
-                dialog.previews.insert(relay, found.into());
+                match (&found, dialog.previews.get(&relay)) {
+                    // What is known of it still warns.
+                    (Err(why), Some(Loaded::Come(_))) => model.say(why.clone(), now),
+                    _ => {
+                        dialog.previews.insert(relay, found.into());
+                    }
+                }
             }
         }
         News::Done { relay, id, result } => done(model, relay, &id, result, now),
@@ -67,13 +79,17 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
         News::Transitions { relay, found } => {
             model.breakers.transitions.insert(relay, found.into());
         }
-        News::Series { relay, of, found } => match (of, found) {
+        News::Series { relay, of, asked, found } => match (of, found) {
             (Screen::History, Ok(series)) => {
-                model.history.series.insert(relay, series);
-                model.history.group_up();
+                if asked == model.history.asked {
+                    model.history.series.insert(relay, series);
+                    model.history.group_up();
+                }
             }
             (_, Ok(series)) => {
-                model.breakers.series.insert(relay, series);
+                if asked == model.breakers.asked {
+                    model.breakers.series.insert(relay, series);
+                }
             }
             (_, Err(why)) => model.say(why, now),
         },
@@ -93,27 +109,52 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
                 known.in_force = page.items;
             }
         }
+        News::LookedUp { relay, id, found } => looked_up(model, relay, id, found, now),
         News::Said(text) => model.say(text, now),
     }
     Vec::new()
 }
 
 fn event(model: &mut Model, relay: usize, (kind, data): (&str, &str), now: i64) -> Vec<Task> {
+    let mut hands = false;
     if let Some(known) = model.relays.get_mut(relay) {
+        let before = known.hands;
         known.apply(kind, data, now);
+        hands = known.hands != before;
+    }
+    let mut lost: Vec<Task> = Vec::new();
+    if matches!(kind, "tick" | "snapshot") {
+        // Back again: what was not confirmed is looked up.
+        for ((of, id), asking) in &mut model.unconfirmed {
+            if *of == relay && !*asking {
+                *asking = true;
+                lost.push(Task::LookUp { relay, id: id.clone() });
+            }
+        }
     }
     if !model.viewed().contains(&relay) {
-        return Vec::new();
+        return lost;
+    }
+    lost.extend(shown(model, relay, kind, hands));
+    lost
+}
+
+/// What an event of a relay that is shown has to be read for. `hands`: an override or an order
+/// has changed, which tells no more where it ended by itself.
+fn shown(model: &mut Model, relay: usize, kind: &str, hands: bool) -> Vec<Task> {
+    let is_shown = matches!(model.screen, Screen::Actions | Screen::Breakers);
+    if hands {
+        let mut tasks = vec![Task::InForce { relay }];
+        tasks.extend(is_shown.then_some(Task::Actions { relay }));
+        return tasks;
     }
     match (kind, model.screen) {
         ("snapshot", _) => vec![Task::InForce { relay }],
-        ("action" | "note", screen) => {
+        ("action" | "note", _) => {
             let mut tasks = vec![Task::InForce { relay }];
-            let is_shown = matches!(screen, Screen::Actions | Screen::Breakers);
             tasks.extend(is_shown.then_some(Task::Actions { relay }));
             tasks
         }
-        // What an override ended by itself is told by its rung only.
         ("transition", Screen::Breakers) => {
             let query = vec![("limit".to_owned(), "500".to_owned())];
             vec![Task::Transitions { relay, query }]
@@ -149,7 +190,11 @@ fn requests(
     }
     let sort = history.order();
     match (what, found) {
-        (Which::Newer, Ok(page)) if history.follow => history.rows.refresh(relay, page, sort),
+        (Which::Newer, Ok(page)) if history.follow => {
+            if !history.rows.refresh(relay, page, sort) {
+                return reading::anew(model, now);
+            }
+        }
         (Which::Newer, Ok(page)) => history.rows.renew(relay, page),
         // It is asked again, soon enough.
         (Which::Newer, Err(_)) => {}
@@ -194,24 +239,79 @@ fn done(
         Sent::Done(words) | Sent::Refused(words) | Sent::NotConfirmed(words) => words.clone(),
         Sent::Waiting(_) => String::new(),
     };
-    let is_mine = model.mine.iter().any(|mine| mine == id);
-    if matches!(sent, Sent::Done(_)) && is_mine {
-        match &mut model.last {
-            Some((last, relays)) if last == id => relays.push(relay),
-            last => *last = Some((id.to_owned(), vec![relay])),
-        }
+    let is_done = matches!(sent, Sent::Done(_));
+    if matches!(sent, Sent::NotConfirmed(_)) {
+        model.unconfirmed.insert((relay, id.to_owned()), false);
+    } else {
+        model.unconfirmed.remove(&(relay, id.to_owned()));
     }
+    let (mut said, mut can_undo) = (vec![words.clone()], false);
+    if let Some(mine) = model.mine.iter_mut().find(|mine| mine.id == id) {
+        // One relay's word does not wipe out another's.
+        mine.heard.push(words);
+        said.clone_from(&mine.heard);
+        can_undo = is_done && mine.change.is_some();
+        let (change, undoes) = (mine.change.clone(), mine.undoes.clone());
+        remember(model, (relay, id), change.filter(|_| is_done), undoes.filter(|_| is_done));
+    }
+    let said = said.join("; ");
     if let Some(dialog) = model.dialog.as_mut().filter(|dialog| dialog.id == id) {
         dialog.sent.insert(relay, sent);
         let all_done = dialog.sent.values().all(|sent| matches!(sent, Sent::Done(_)));
         if all_done {
             model.dialog = None;
-            let undo = if is_mine { "; u takes it back" } else { "" };
-            model.offer(format!("{words}{undo}"), now);
-            return;
         }
     }
-    model.say(words, now);
+    let undo = if can_undo { "; u takes it back" } else { "" };
+    model.offer(format!("{said}{undo}"), now);
+}
+
+/// What became of a change that was not confirmed.
+fn looked_up(
+    model: &mut Model,
+    relay: usize,
+    id: String,
+    found: Result<Option<Box<Action>>, String>,
+    now: i64,
+) {
+    let result = match found {
+        Ok(Some(action)) => Ok(serde_json::to_value(action).unwrap_or_default()),
+        Ok(None) => {
+            let name = model.names(&[relay]);
+            Err((false, format!("{name} has never heard of it: it was not done there")))
+        }
+        Err(_not_yet) => {
+            // It is asked again with the next sign of life.
+            if let Some(asking) = model.unconfirmed.get_mut(&(relay, id)) {
+                *asking = false;
+            }
+            return;
+        }
+    };
+    done(model, relay, &id, result, now);
+}
+
+/// What can be taken back with `u`, after a relay did something.
+fn remember(
+    model: &mut Model,
+    (relay, id): (usize, &str),
+    change: Option<String>,
+    undoes: Option<String>,
+) {
+    if let Some(what) = change {
+        match &mut model.last {
+            Some(last) if last.id == id => last.relays.push(relay),
+            last => *last = Some(Last { id: id.to_owned(), what, relays: vec![relay] }),
+        }
+    }
+    if let (Some(action), Some(last)) = (undoes, &mut model.last)
+        && last.id == action
+    {
+        last.relays.retain(|known| *known != relay);
+        if last.relays.is_empty() {
+            model.last = None;
+        }
+    }
 }
 
 /// What is only a matter of time, called now and then and after every news: boards are put
@@ -223,11 +323,13 @@ pub fn time_passes(model: &mut Model, now: i64) -> Vec<Task> {
         finish_copy(model, now);
     }
     let mut tasks = reading::newer(model, now);
+    tasks.extend(reading::curves(model, now));
     let Some(mut dialog) = model.dialog.take() else { return tasks };
-    let changed = dialog.keep_up(model);
+    let changed = dialog.keep_up(model, now);
+    let patience = dialog.patience();
     for sent in dialog.sent.values_mut() {
         if let Sent::Waiting(since) = sent
-            && now.saturating_sub(*since) > PATIENCE
+            && now.saturating_sub(*since) > patience
         {
             *sent = Sent::NotConfirmed(
                 "not confirmed: no answer within 5 s; it is looked up by its id".to_owned(),

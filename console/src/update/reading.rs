@@ -6,6 +6,11 @@ use crate::history::{Filter, Preset, Rows, Sort, Window};
 use crate::model::{Loaded, Model, Screen};
 use shared::UnixMillis;
 
+/// Sums go back so far at the most; and have so many steps.
+const MONTH: i64 = 30 * 86_400_000;
+const STEPS: i64 = 1_500;
+/// Between two looks at the curves, while they are shown.
+const CURVES: i64 = 15_000;
 /// Between two looks for newer rows, in milliseconds.
 const AGAIN: i64 = 500;
 /// Before and after the moment of the cursor that History shows, and before a trouble.
@@ -40,12 +45,16 @@ fn breakers(model: &mut Model, now: i64) -> Vec<Task> {
     let first = model
         .board()
         .and_then(|board| board.rungs.iter().filter_map(|rung| rung.health.sick_since_at).min());
-    let breakers = &model.breakers;
-    let (since, until) = breakers.bounds(model.relay_now(now), first);
-    let (_, _, step) = SPANS.get(breakers.span).copied().unwrap_or(SPANS[0]);
+    let breakers = &mut model.breakers;
+    breakers.asked += 1;
+    breakers.asked_at = now;
+    // What is known of the view stands until it is known better.
+    breakers.series.retain(|relay, _| relays.contains(relay));
+    breakers.transitions.retain(|relay, _| relays.contains(relay));
+    let asked = breakers.asked;
+    let (since, until) = model.breakers.bounds(model.relay_now(now), first);
+    let (_, _, step) = SPANS.get(model.breakers.span).copied().unwrap_or(SPANS[0]);
     model.breakers.window = Some((since, until));
-    model.breakers.series.clear();
-    model.breakers.transitions.retain(|relay, _| relays.contains(relay));
     let pair = |key: &str, value: String| (key.to_owned(), value);
     // What operators did stands beside the breakers.
     let mut tasks = actions(model);
@@ -53,7 +62,7 @@ fn breakers(model: &mut Model, now: i64) -> Vec<Task> {
         model.breakers.transitions.entry(relay).or_insert(Loaded::Asked);
         tasks.push(Task::Transitions { relay, query: vec![pair("limit", "500".to_owned())] });
         let query = vec![pair("since", since.to_string()), pair("step", step.to_owned())];
-        tasks.push(Task::Series { relay, of: Screen::Breakers, query });
+        tasks.push(Task::Series { relay, of: Screen::Breakers, asked, query });
     }
     tasks
 }
@@ -80,40 +89,44 @@ pub(super) fn anew(model: &mut Model, now: i64) -> Vec<Task> {
         let mut span = history.filter.span(at);
         if history.filter.since == Window::All {
             // Sums go back a month at the most.
-            span = vec![("since".to_owned(), UnixMillis(at.0 - 30 * 86_400_000).to_string())];
+            span = vec![("since".to_owned(), UnixMillis(at.0 - MONTH).to_string())];
         }
         let mut of = span.clone();
         of.extend(history.filter.ladder.iter().map(|name| ("ladder".to_owned(), name.clone())));
         let grouped = std::iter::once(("group".to_owned(), "outcome".to_owned()));
         let query = of.iter().cloned().chain(grouped).collect();
         tasks.push(Task::Summary { relay, asked, query });
-        // One step is enough: only its sums are looked at.
-        let minutes = match history.filter.since {
-            Window::Last(ms) => (ms / 60_000).clamp(1, 24 * 60),
-            _ => 24 * 60,
-        };
+        // Only its sums are looked at; but a step begins on its own, so that a long one would
+        // reach far beyond the window.
+        let (since, until) = history.filter.since.bounds(at);
+        let whole = until.unwrap_or(at).0 - since.map_or(at.0 - MONTH, |since| since.0);
+        let minutes = (whole / 60_000 / STEPS + 1).max(1);
         of.push(("step".to_owned(), format!("{minutes}m")));
-        tasks.push(Task::Series { relay, of: Screen::History, query: of });
+        tasks.push(Task::Series { relay, of: Screen::History, asked, query: of });
     }
     tasks
 }
 
-/// The next page of every relay that has one.
+/// The curves once more, when they have a new step.
+pub(super) fn curves(model: &mut Model, now: i64) -> Vec<Task> {
+    let is_due = model.screen == Screen::Breakers && now - model.breakers.asked_at >= CURVES;
+    // Somebody looks at a moment: it must not move away.
+    if is_due && model.breakers.cursor.is_none() { breakers(model, now) } else { Vec::new() }
+}
+
+/// The next page of every relay that has one and was not asked for it.
 pub(super) fn more(model: &mut Model, now: i64) -> Vec<Task> {
     let history = &mut model.history;
     if !history.rows.waits_for.is_empty() {
         return Vec::new();
     }
-    let next: Vec<(usize, String)> =
-        history.rows.next.iter().map(|(relay, next)| (*relay, next.clone())).collect();
+    let next = history.rows.ask_next();
     let asked = history.asked;
     let mut tasks = Vec::new();
     for (relay, next) in next {
         let mut query = model.history.query(relay_now(model, relay, now));
         query.push(("cursor".to_owned(), next));
         tasks.push(Task::Requests { relay, asked, what: Which::Next, query });
-        // Asked once; what is shown stays.
-        model.history.rows.next.remove(&relay);
     }
     tasks
 }

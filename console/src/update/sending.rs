@@ -1,9 +1,12 @@
 //! Dialogs: opening them, changing what they say, and sending it, once.
 
-use super::{Msg, Task, chosen_action, ending};
+use super::{Msg, Task, chosen_action, ending, held_by};
 use crate::dialog::{About, Deed, Dialog, Sent};
-use crate::model::{Loaded, Model, Screen};
+use crate::model::{Loaded, Mine, Model, Screen};
 use shared::admin::changes::Mode;
+
+/// So many sends are remembered.
+const MINE: usize = 50;
 
 /// The marked rungs, or the selected one.
 fn chosen(model: &Model) -> Vec<String> {
@@ -29,14 +32,14 @@ pub(super) fn force(model: &mut Model, mode: Mode, now: i64, id: String) -> Vec<
 }
 
 pub(super) fn auto(model: &mut Model, now: i64, id: String) -> Vec<Task> {
-    let Some((action, relays)) = chosen_action(model) else {
+    let Some(chosen) = chosen_action(model) else {
         return force(model, Mode::Auto, now, id);
     };
-    if !action.in_force {
+    if chosen.holds.is_empty() {
         model.say("it is not in force any more", now);
         return Vec::new();
     }
-    let dialog = ending(model, &action, relays, id);
+    let dialog = ending(model, &chosen, id);
     if dialog.is_none() {
         model.say("there is nothing of it to be ended", now);
     }
@@ -45,7 +48,11 @@ pub(super) fn auto(model: &mut Model, now: i64, id: String) -> Vec<Task> {
 
 pub(super) fn extend(model: &mut Model, now: i64, id: String) -> Vec<Task> {
     let dialog = match chosen_action(model) {
-        Some((action, _)) if action.in_force => Dialog::extend(model, id, &action),
+        Some(chosen) if !chosen.holds.is_empty() => {
+            let rungs = held_by(model, &chosen.action, &chosen.holds);
+            let dialog = Dialog::extend(model, id, &chosen.action, &rungs);
+            dialog.map(|dialog| dialog.only_on(model, &chosen.holds))
+        }
         Some(_) => None,
         // On the Board: the override of the selected rung, else the order of the ladder.
         None => {
@@ -117,14 +124,18 @@ pub(super) fn deed(model: &mut Model, msg: &Msg, now: i64, id: String) -> Vec<Ta
 
 pub(super) fn undo(model: &mut Model, now: i64, id: String) -> Vec<Task> {
     let target = match chosen_action(model) {
-        Some((action, relays)) => Some((action.id.clone(), shared::deeds::what(&action), relays)),
-        None => model.last.clone().map(|(id, relays)| (id, String::new(), relays)),
+        Some(chosen) => {
+            let what = shared::deeds::what(&chosen.action);
+            Some((chosen.action.id, what, chosen.relays))
+        }
+        None => model.last.clone().map(|last| (last.id, last.what, last.relays)),
     };
     let Some((action, what, relays)) = target else {
         model.say("nothing of yours to take back; Actions has what others did", now);
         return Vec::new();
     };
-    let dialog = Dialog::deed(model, id, Deed::Undo { action, what, relays });
+    let deed = Deed::Undo { action, what, relays: relays.clone() };
+    let dialog = Dialog::deed(model, id, deed).only_on(model, &relays);
     open(model, Some(dialog))
 }
 
@@ -137,8 +148,12 @@ pub(super) fn in_dialog(model: &mut Model, msg: Msg) -> Vec<Task> {
     match (msg, &mut dialog.about) {
         (Msg::Cover, About::Rungs { rungs, cover, .. }) if rungs.len() == 1 => {
             *cover = (*cover + 1) % covers.max(1);
+            covered_anew(model);
         }
-        (Msg::CoverAt(place), About::Rungs { cover, .. }) if place < covers => *cover = place,
+        (Msg::CoverAt(place), About::Rungs { cover, .. }) if place < covers => {
+            *cover = place;
+            covered_anew(model);
+        }
         (Msg::Demote, About::Rungs { mode, .. }) => *mode = Mode::Demoted,
         (Msg::Cut, About::Rungs { cut, .. }) => *cut = !*cut,
         (Msg::Last(place), _) => dialog.choose_last(place),
@@ -176,10 +191,17 @@ pub(super) fn in_dialog(model: &mut Model, msg: Msg) -> Vec<Task> {
     preview(model)
 }
 
+/// Other rungs are covered: the versions are theirs.
+fn covered_anew(model: &mut Model) {
+    let Some(mut dialog) = model.dialog.take() else { return };
+    dialog.seen_now(model);
+    model.dialog = Some(dialog);
+}
+
 /// Asks every relay what the dialog's change would do.
 pub(super) fn preview(model: &mut Model) -> Vec<Task> {
-    let relays = model.viewed();
     let Some(dialog) = &mut model.dialog else { return Vec::new() };
+    let relays = dialog.relays.clone();
     dialog.asked += 1;
     let asked = dialog.asked;
     let Some(dialog) = &model.dialog else { return Vec::new() };
@@ -219,14 +241,19 @@ pub(super) fn send(model: &mut Model, now: i64) -> Vec<Task> {
         _ => Some(Task::Change { relay, request: dialog.request(model, relay)? }),
     };
     let tasks: Vec<Task> = relays.iter().copied().filter_map(task).collect();
-    let takes_back = matches!(dialog.about, About::Deed(_));
-    if !takes_back {
-        model.mine.push(id);
+    let change = tasks.iter().find_map(|task| match task {
+        Task::Change { request, .. } => Some(shared::deeds::changes(&request.changes)),
+        _ => None,
+    });
+    let undoes = match &dialog.about {
+        About::Deed(Deed::Undo { action, .. }) => Some(action.clone()),
+        _ => None,
+    };
+    // How long it is remembered what was sent: far longer than any answer takes.
+    if model.mine.len() > MINE {
+        model.mine.remove(0);
     }
-    if let About::Deed(Deed::Undo { action, .. }) = &dialog.about {
-        let action = action.clone();
-        model.last = model.last.take().filter(|(last, _)| *last != action);
-    }
+    model.mine.push(Mine { id, change, undoes, heard: Vec::new() });
     if let Some(dialog) = &mut model.dialog {
         dialog.sent = relays.iter().map(|relay| (*relay, Sent::Waiting(now))).collect();
     }

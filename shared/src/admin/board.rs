@@ -206,6 +206,11 @@ pub struct RungState {
     /// An operator's word on it.
     #[serde(rename = "override")]
     pub forced: Option<OverrideState>,
+    /// Counts the overrides of this rung, ends by themselves included, whether it has one
+    /// now or not; for `expect` and `If-Match`. Of an older relay 0.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(required = true))]
+    pub override_version: u64,
     /// The last 30 seconds.
     pub now: RungNow,
     /// What came before.
