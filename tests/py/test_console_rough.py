@@ -1,7 +1,9 @@
 """The console's real window in rough moments: a relay lost in mid-change, two windows at once, a
 big board."""
 
+import contextlib
 import signal
+import sqlite3
 import time
 
 import pytest
@@ -33,6 +35,16 @@ def pair(ops, upstream):
     """A relay with one ladder of two rungs."""
     ups = {name: upstream(scripts.answer(f"from {name}")) for name in ("alpha", "bravo")}
     return ops(ups, {name: (name, [], "") for name in ups}, {"chat": list(ups)})
+
+
+def written(relay, count):
+    """Waits until the journal has so many actions: the board has them a moment earlier."""
+
+    def rows():
+        with contextlib.closing(sqlite3.connect(relay.folder / "belay.db")) as journal:
+            return journal.execute("SELECT count(*) FROM actions").fetchone()[0]
+
+    assert eventually(lambda: rows() >= count, LIMIT, 0.05), rows()
 
 
 def once_back(press, relay):
@@ -94,6 +106,7 @@ def test_a_relay_that_stops_in_mid_change_has_it_once_or_not_at_all(
         demoted = lambda: override_of(pair, "alpha") == "demoted"
         assert try_until(demoted, press, "Up", "Left", "d", *TICKET, "ctrl+Return")
         made, sent = len(actions(pair)), counted.changes
+        written(pair, made)
         open_dialog(press, counted, "Up", "Left", "o")
         pair.signal(signal.SIGSTOP)
         send(press, counted)
@@ -169,6 +182,7 @@ def test_a_relay_that_comes_back_is_worked_again(pair, display, tmp_path):
         ready(pair)
         demoted = lambda: override_of(pair, "alpha") == "demoted"
         assert try_until(demoted, press, "Up", "Left", "d", *TICKET, "ctrl+Return")
+        written(pair, 1)
         pair.kill()
         # Long enough for all of it to be old.
         time.sleep(6.0)
