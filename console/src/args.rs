@@ -32,8 +32,9 @@ Usage: belay-console [--connect URL]... [--token-file FILE] [--frames FILE]
                      else http://127.0.0.1:8788
   --token-file FILE  A file with the token; without it, BELAY_TOKEN is taken,
                      and where that is empty the window asks
-  --frames FILE      Append a line per frame: its moment in ms since 1970, and
-                     what it cost to update and tessellate, in microseconds
+  --frames FILE      Append a line per frame: its moment in ms since 1970, what
+                     the one before cost to update and tessellate, in
+                     microseconds, and how many requests its list has
   -h, --help         Show this and exit
 
 In the window ? shows the keys.

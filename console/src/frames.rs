@@ -19,11 +19,11 @@ impl Frames {
             .map_err(|error| format!("--frames {} cannot be opened: {error}", path.display()))
     }
 
-    /// A frame is being drawn at `now`; the one before it cost `seconds` of updating and
-    /// tessellating.
-    pub fn note(&mut self, now: i64, seconds: Option<f32>) {
+    /// A frame is being drawn at `now`, with so many requests in its list; the one before it
+    /// cost `seconds` of updating and tessellating.
+    pub fn note(&mut self, now: i64, seconds: Option<f32>, requests: usize) {
         let micros = f64::from(seconds.unwrap_or(0.0)) * 1e6;
         // A full disk is no reason to draw nothing.
-        let _written = writeln!(self.0, "{now} {micros:.0}");
+        let _written = writeln!(self.0, "{now} {micros:.0} {requests}");
     }
 }

@@ -138,7 +138,8 @@ impl eframe::App for Window {
     fn ui(&mut self, ui: &mut egui::Ui, frame: &mut eframe::Frame) {
         let now = clock::now();
         if let Some(frames) = &mut self.frames {
-            frames.note(now, frame.info().cpu_usage);
+            let requests = self.console.model.history.rows.shown().len();
+            frames.note(now, frame.info().cpu_usage, requests);
         }
         let all = self.console.draw(ui, now, clock::local_offset());
         if !all.is_empty() {

@@ -98,3 +98,34 @@ def test_two_hundred_requests_a_second_are_not_two_hundred_frames(relay, display
         assert asked > 5 * 20 * BUSY / 2, f"only {asked} requests: no load to speak of"
         assert 0 < count < 20 * (end - start), f"{count} frames in {end - start:.1f} s"
         assert press.is_up()
+
+
+def listed(file, since):
+    """The largest number of requests on a frame that was drawn after `since`."""
+    lines = [line.split() for line in file.read_text().splitlines()]
+    rows = [int(line[2]) for line in lines if len(line) == 3 and int(line[0]) / 1000 >= since]
+    return max(rows, default=0)
+
+
+def test_a_request_is_on_the_list_soon_without_a_touch(relay, display, tmp_path):
+    file = tmp_path / "frames"
+    with window(display, [relay], tmp_path, "--frames", str(file)) as press:
+        ready(relay)
+        settled(file)
+        # All of them, followed. The first one tells that the list is there.
+        following = False
+        for _ in range(5):
+            press("Escape", "2", "f", "Left")
+            ask_for(relay, 0.1, time.time() + 0.1)
+            if eventually(lambda: listed(file, 0), 4.0, 0.05):
+                following = True
+                break
+        assert following, "the list never had a request"
+        press("f")
+        settled(file)
+        before = listed(file, time.time() - 60)
+        start = time.time()
+        asked = ask_for(relay, 0.02, start + 0.02)
+        more = lambda: listed(file, start) >= before + asked
+        assert eventually(more, 5.0, 0.01), (before, asked, listed(file, start))
+        print(f"on the screen {time.time() - start:.2f} s after it was asked")

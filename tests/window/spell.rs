@@ -71,8 +71,9 @@ fn read(text: &str, since: i64, until: i64) -> Res<Vec<f64>> {
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
     let mut found = Vec::new();
     for line in whole.lines() {
-        let (at, took) = line.split_once(' ').ok_or_else(|| format!("no frame: {line}"))?;
-        let (at, took) = (at.parse::<i64>()?, took.parse::<u32>()?);
+        let mut parts = line.split(' ');
+        let mut next = || parts.next().ok_or_else(|| format!("no frame: {line}"));
+        let (at, took) = (next()?.parse::<i64>()?, next()?.parse::<u32>()?);
         if (since..until).contains(&at) {
             found.push(f64::from(took) / 1e3);
         }
@@ -86,7 +87,7 @@ mod tests {
 
     #[test]
     fn frames_of_the_spell_are_read_and_no_others() {
-        let text = "1 900\n5 1500\n9 2500\n10 1\n9 12";
+        let text = "1 900 0\n5 1500 0\n9 2500 3\n10 1 3\n9 12";
         assert_eq!(read(text, 5, 10).unwrap(), [1.5, 2.5]);
         assert_eq!(read("5 15", 0, 10).unwrap(), [0.0; 0]);
         assert!(read("5\n", 0, 10).is_err());
