@@ -5,6 +5,48 @@ use crate::model::{Model, Screen};
 use crate::update::Msg;
 use eframe::egui::{Event, InputState, Key, Modifiers};
 use shared::admin::changes::Mode;
+use std::collections::VecDeque;
+
+/// Hands keys over one at a time. What a key means depends on what the key before it did: the
+/// second of two that come within one frame would be read against what was before the first,
+/// and a letter that is typed while a dialog opens would not be its reason's.
+#[derive(Debug, Default)]
+pub struct Turns {
+    waiting: VecDeque<Event>,
+    /// The frame before this one had a key: what it opened is drawn before the next.
+    rests: bool,
+}
+
+impl Turns {
+    /// Leaves in `events` what belongs to this frame; tells whether something waits for the
+    /// next one.
+    pub fn take(&mut self, events: &mut Vec<Event>) -> bool {
+        self.waiting.extend(events.drain(..));
+        if std::mem::take(&mut self.rests) && self.waiting.iter().any(is_press) {
+            return true;
+        }
+        let mut alt = false;
+        while let Some(event) = self.waiting.pop_front() {
+            if is_press(&event) {
+                if self.rests {
+                    self.waiting.push_front(event);
+                    break;
+                }
+                self.rests = true;
+                alt = matches!(&event, Event::Key { modifiers, .. } if modifiers.alt);
+            }
+            // With Alt held a letter is a command, and no text.
+            if !(alt && matches!(event, Event::Text(_))) {
+                events.push(event);
+            }
+        }
+        !self.waiting.is_empty()
+    }
+}
+
+const fn is_press(event: &Event) -> bool {
+    matches!(event, Event::Key { pressed: true, .. })
+}
 
 /// What has the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,5 +186,50 @@ fn in_dialog(key: Key, modifiers: Modifiers, focus: Focus) -> Option<Msg> {
         Key::ArrowUp if focus != Focus::Text => Some(Msg::Choose { down: false }),
         Key::ArrowDown if focus != Focus::Text => Some(Msg::Choose { down: true }),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press(key: Key, modifiers: Modifiers) -> Event {
+        Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers }
+    }
+
+    fn text(letter: &str) -> Event {
+        Event::Text(letter.to_owned())
+    }
+
+    #[test]
+    fn each_key_has_a_frame_of_its_own_and_one_after_it() {
+        let mut turns = Turns::default();
+        let plain = Modifiers::NONE;
+        let mut events =
+            vec![press(Key::D, plain), text("d"), press(Key::P, plain), text("p"), text("!")];
+        assert!(turns.take(&mut events));
+        assert_eq!(events, [press(Key::D, plain), text("d")], "a key and its letter");
+        let mut events = Vec::new();
+        assert!(turns.take(&mut events));
+        assert!(events.is_empty(), "what the first one opened is drawn");
+        assert!(!turns.take(&mut events));
+        assert_eq!(events, [press(Key::P, plain), text("p"), text("!")]);
+        // One that comes in the very next frame waits for it, too.
+        let mut events = vec![press(Key::O, plain)];
+        assert!(turns.take(&mut events));
+        assert!(events.is_empty());
+        assert!(!turns.take(&mut events));
+        assert_eq!(events, [press(Key::O, plain)]);
+    }
+
+    #[test]
+    fn the_pointer_does_not_wait_for_keys_and_alt_types_nothing() {
+        let mut turns = Turns::default();
+        let mut events = vec![Event::PointerGone, press(Key::S, Modifiers::ALT), text("s")];
+        assert!(!turns.take(&mut events));
+        assert_eq!(events, [Event::PointerGone, press(Key::S, Modifiers::ALT)]);
+        let mut events = vec![Event::PointerGone];
+        assert!(!turns.take(&mut events));
+        assert_eq!(events, [Event::PointerGone]);
     }
 }

@@ -4,6 +4,7 @@
 use crate::Console;
 use crate::clock;
 use crate::frames::Frames;
+use crate::keys::Turns;
 use crate::link::Link;
 use crate::model::Alert;
 use crate::settings::{self, Settings};
@@ -29,6 +30,9 @@ pub struct Window {
     title: String,
     saved: Settings,
     tell: Sender<News>,
+    turns: Turns,
+    /// Keys wait for the next frame.
+    more: bool,
 }
 
 /// The way in for news.
@@ -50,7 +54,8 @@ impl Window {
         // The relays are new to whoever is asked the next time, if they are.
         let saved = Settings { relays: Vec::new(), ..settings.clone() };
         let console = Console::new(settings, news);
-        Self { console, link, frames, title: String::new(), saved, tell }
+        let turns = Turns::default();
+        Self { console, link, frames, title: String::new(), saved, tell, turns, more: false }
     }
 
     fn give(&self, tasks: Vec<Task>) {
@@ -125,6 +130,10 @@ fn notify(alert: &Alert, sound: bool) -> Result<(), String> {
 }
 
 impl eframe::App for Window {
+    fn raw_input_hook(&mut self, _ctx: &egui::Context, raw_input: &mut egui::RawInput) {
+        self.more = self.turns.take(&mut raw_input.events);
+    }
+
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
         let now = clock::now();
         let tasks = self.console.hear(now);
@@ -142,7 +151,7 @@ impl eframe::App for Window {
             frames.note(now, frame.info().cpu_usage, requests);
         }
         let all = self.console.draw(ui, now, clock::local_offset());
-        if !all.is_empty() {
+        if !all.is_empty() || self.more {
             ui.ctx().request_repaint();
         }
         let tasks = self.console.obey(all, now);

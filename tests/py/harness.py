@@ -1,5 +1,6 @@
 """What the tests drive: the relay as a process, upstreams that follow a script, llama.cpp."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -274,4 +275,7 @@ class Upstream:
 
     def close(self):
         """Stop listening."""
+        # Who waits in accept would keep the port, and answer the next test's call.
+        with contextlib.suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()

@@ -265,4 +265,47 @@ mod tests {
             found.iter().map(|g| format!("{} {} {}", g.rung, g.what, g.count)).collect();
         assert_eq!(words, ["sol slow 7", "sol ttft_timeout 3"]);
     }
+
+    #[test]
+    fn a_hole_in_what_is_followed_is_told() {
+        let mut rows = Rows::asked(&[0]);
+        rows.add(0, page(&[(50, 1)], None), Sort::At);
+        assert!(!rows.refresh(0, page(&[(2, 9), (3, 8)], Some("more")), Sort::At), "4 to 49 s");
+        assert!(rows.refresh(0, page(&[(2, 9), (50, 1)], Some("more")), Sort::At), "they meet");
+    }
+
+    #[test]
+    fn a_page_that_failed_can_be_asked_for_again_and_none_is_twice() {
+        let mut rows = Rows::asked(&[0]);
+        rows.add(0, page(&[(1, 9)], Some("more")), Sort::At);
+        assert_eq!(rows.ask_next(), [(0, "more".to_owned())]);
+        assert_eq!(rows.ask_next(), [], "it is on its way");
+        rows.lose(0, "connection refused".to_owned(), Sort::At);
+        assert_eq!(rows.ask_next(), [(0, "more".to_owned())]);
+    }
+
+    #[test]
+    fn a_list_that_is_followed_does_not_grow_for_ever() {
+        let mut rows = Rows::asked(&[0]);
+        rows.add(0, page(&[(9_000, 1)], Some("more")), Sort::At);
+        for number in 2..=u64::try_from(FOLLOWED).unwrap() + 2 {
+            let age = 9_000 - i64::try_from(number).unwrap();
+            assert!(rows.refresh(0, page(&[(age, number)], None), Sort::At));
+        }
+        assert!(rows.shown().len() <= FOLLOWED, "{}", rows.shown().len());
+        let newest = rows.shown()[0].1.id.number();
+        assert_eq!(newest, i64::try_from(FOLLOWED).unwrap() + 2, "the newest are kept");
+        assert!(rows.next.is_empty(), "no hole behind them");
+    }
+
+    #[test]
+    fn what_came_since_is_counted_over_all_relays() {
+        let mut rows = Rows::asked(&[0, 1]);
+        rows.add(0, page(&[(9, 1)], None), Sort::At);
+        rows.add(1, page(&[(8, 2)], None), Sort::At);
+        rows.renew(0, page(&[(1, 5), (2, 4), (9, 1)], None));
+        rows.renew(1, page(&[(1, 6), (8, 2)], None));
+        assert_eq!(rows.newer(), 3);
+        assert_eq!(rows.shown().len(), 2, "the list stands");
+    }
 }

@@ -389,4 +389,24 @@ mod tests {
         assert_eq!(add_all(vec![1, 2, 3], &[10, 20], |a, b| a + b), [1, 12, 23]);
         assert_eq!(add_all(vec![1, 2], &[10, 20, 30], |a, b| a + b), [21, 32]);
     }
+
+    #[test]
+    fn what_is_usual_for_one_of_them_is_not_usual_for_both() {
+        let usual = |board: &mut Board| {
+            board.rungs[0].past.usual = Some(shared::admin::board::RungUsual {
+                cost_nps: Some(10),
+                ..shared::admin::board::RungUsual::default()
+            });
+        };
+        let young = |board: &mut Board| board.ladders[0].usual = None;
+        let merged = merge(&[known("a", usual), known("b", young)], &[0, 1], NIGHT.0).unwrap();
+        assert!(
+            merged.board.ladders[0].usual.is_none(),
+            "twice as dear as half of them is not dear"
+        );
+        assert!(merged.board.rungs[0].past.usual.is_none());
+        let merged = merge(&[known("a", usual), known("b", usual)], &[0, 1], NIGHT.0).unwrap();
+        let usual = merged.board.rungs[0].past.usual.as_ref().and_then(|usual| usual.cost_nps);
+        assert_eq!(usual, Some(20));
+    }
 }

@@ -260,32 +260,20 @@ fn what_was_not_confirmed_is_looked_up_with_the_next_sign_of_life_and_never_sent
 }
 
 #[test]
-fn a_held_key_confirms_nothing_twice() {
-    let mut harness = opened(Desk::with(&sick()));
-    press(&mut harness, Key::G);
-    press(&mut harness, Key::D);
-    harness.event(eframe::egui::Event::Key {
-        key: Key::Enter,
-        physical_key: None,
-        pressed: true,
-        repeat: true,
-        modifiers: CONFIRM.0,
-    });
-    // The first press of it was for something else: egui takes it for the first otherwise.
-    let repeated = harness.state().changes().len();
-    assert_eq!(repeated, 0);
-}
-
-#[test]
 fn the_dialog_says_how_much_it_covers_and_holds_the_versions_of_all_of_it() {
     let mut board = sick();
-    board.rungs[0].override_version = 4;
-    board.rungs[2].override_version = 9;
+    for (place, version) in [(0, 4), (2, 9)] {
+        board.rungs[place].override_version = version;
+        board.rungs[place].now.waiting = 3 + u64::try_from(place).unwrap() / 2;
+        board.rungs[place].now.streaming = 15;
+    }
     let mut harness = opened(Desk::with(&board));
     press(&mut harness, Key::G);
     press(&mut harness, Key::O);
     press_with(&mut harness, Modifiers::ALT, Key::S);
     harness.get_by_label_contains("Ctrl+Enter force open all 2 of");
+    harness.get_by_label_contains("Now  7 waiting calls");
+    harness.get_by_label_contains("30 running streams");
     press_with(&mut harness, CONFIRM.0, CONFIRM.1);
     let expect = harness.state().changes()[0].expect.clone();
     let versions: Vec<u64> = expect.values().copied().collect();
@@ -318,4 +306,24 @@ fn what_several_relays_did_is_taken_back_on_all_of_them() {
     press(&mut harness, Key::U);
     press_with(&mut harness, CONFIRM.0, CONFIRM.1);
     assert_eq!(undone(harness.state()).len(), 2, "once");
+}
+
+#[test]
+fn a_preview_that_fails_takes_no_warning_away() {
+    let mut harness = opened(Desk::with(&sick()));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::O);
+    let warning = Warning {
+        kind: WarningKind::LastRung,
+        ladder: Some("chat".to_owned()),
+        rung: None,
+        text: "chat would have no rung left.".to_owned(),
+    };
+    harness.state_mut().preview(Preview { ladders: Vec::new(), warnings: vec![warning] });
+    let asked = harness.state().console.model.dialog.as_ref().unwrap().asked;
+    let found = Err("no answer".to_owned());
+    harness.state_mut().news(News::Previewed { relay: 0, asked, found });
+    harness.run_steps(2);
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    assert!(harness.state().changes().is_empty(), "it was not accepted");
 }

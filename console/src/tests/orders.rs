@@ -93,3 +93,33 @@ fn an_override_that_changes_under_the_dialog_must_be_confirmed_anew() {
     press_with(&mut harness, CONFIRM.0, CONFIRM.1);
     assert_eq!(harness.state().changes().len(), 1);
 }
+
+#[test]
+fn a_key_that_is_held_down_confirms_once_only() {
+    let mut harness = opened(Desk::with(&board()));
+    press(&mut harness, Key::ArrowDown);
+    press(&mut harness, Key::O);
+    give_reason(&mut harness);
+    let mut rung = board().rungs[0].clone();
+    sample::force(&mut rung, "demoted");
+    harness.state_mut().event("rung", &rung);
+    harness.state_mut().work();
+    harness.run_steps(3);
+    let key = |pressed| eframe::egui::Event::Key {
+        key: Key::Enter,
+        physical_key: None,
+        pressed,
+        repeat: false,
+        modifiers: Modifiers::COMMAND,
+    };
+    // The first one was meant for what was there before; held down it comes again and again.
+    for _ in 0..3 {
+        harness.event(key(true));
+        harness.run_steps(2);
+    }
+    assert!(harness.state().changes().is_empty());
+    harness.event(key(false));
+    harness.event(key(true));
+    harness.run_steps(2);
+    assert_eq!(harness.state().changes().len(), 1);
+}

@@ -154,6 +154,9 @@ fn what_went_wrong_most_is_a_key_away() {
         .map(|(_, value)| value.clone())
         .collect();
     assert_eq!(steps, ["1m"], "a longer step would reach beyond the window");
+    let late = News::Series { relay: 0, of, asked: number - 1, found: Ok(series.clone()) };
+    harness.state_mut().news(late);
+    assert!(harness.state().console.model.history.groups.is_empty(), "of an older question");
     harness.state_mut().news(News::Series { relay: 0, of, asked: number, found: Ok(series) });
     harness.run_steps(2);
     harness.get_by_label("sol ttft_timeout 118");
@@ -295,4 +298,89 @@ fn the_list_goes_along_with_what_is_selected() {
     }
     harness.get_by_label_contains("03:01:50.000");
     assert_eq!(harness.query_all_by_label_contains("03:04:10.000").count(), 0);
+}
+
+#[test]
+fn an_action_is_ended_only_where_it_holds_and_only_if_it_still_does() {
+    let with = |action: Option<&str>| {
+        let mut board = sample::calm(&[("chat", &["sol", "opus"])]);
+        if let Some(action) = action {
+            sample::force(&mut board.rungs[0], "forced_open");
+            board.rungs[0].forced.as_mut().unwrap().action = Some(action.to_owned());
+        }
+        board
+    };
+    // On the second relay only; then on the first, too, but by somebody else since.
+    for (boards, relays) in [
+        ([with(None), with(Some("act_1"))], vec![1]),
+        ([with(Some("act_9")), with(Some("act_9"))], Vec::new()),
+    ] {
+        let mut harness = opened(Desk::of(&boards));
+        press(&mut harness, Key::Num4);
+        let items = vec![action("act_1", ActionKind::Change, true)];
+        let found = Ok(ActionPage { items, next: None });
+        harness.state_mut().news(News::Actions { relay: 1, found });
+        press(&mut harness, Key::ArrowDown);
+        for key in [Key::A, Key::E] {
+            press(&mut harness, key);
+            let dialog = harness.state().console.model.dialog.clone();
+            assert_eq!(dialog.map(|dialog| dialog.relays).unwrap_or_default(), relays, "{key:?}");
+            press(&mut harness, Key::Escape);
+        }
+    }
+}
+
+#[test]
+fn an_override_that_ends_by_itself_leaves_the_list_of_what_is_in_force() {
+    let mut board = sample::calm(&[("chat", &["sol", "opus"])]);
+    sample::force(&mut board.rungs[0], "forced_open");
+    let mut harness = opened(Desk::with(&board));
+    press(&mut harness, Key::Num4);
+    let asked =
+        |desk: &Desk| desk.sent.iter().filter(|task| matches!(task, Task::Actions { .. })).count();
+    let before = asked(harness.state());
+    let mut rung = board.rungs[0].clone();
+    harness.state_mut().event("rung", &rung);
+    harness.state_mut().work();
+    assert_eq!(asked(harness.state()), before, "nothing has changed of it");
+    rung.forced = None;
+    rung.override_version += 1;
+    harness.state_mut().event("rung", &rung);
+    harness.state_mut().work();
+    assert_eq!(asked(harness.state()), before + 1);
+}
+
+#[test]
+fn the_curves_go_on_while_they_are_shown_and_stand_while_a_moment_is_looked_at() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::Num3);
+    let asked = |desk: &Desk| {
+        let of = |task: &&Task| matches!(task, Task::Series { of: Screen::Breakers, .. });
+        desk.sent.iter().filter(of).count()
+    };
+    assert_eq!(asked(harness.state()), 1);
+    harness.state_mut().now += 14_999;
+    harness.state_mut().work();
+    assert_eq!(asked(harness.state()), 1);
+    harness.state_mut().now += 1;
+    harness.state_mut().work();
+    assert_eq!(asked(harness.state()), 2);
+    press(&mut harness, Key::ArrowLeft);
+    harness.state_mut().now += 15_000;
+    harness.state_mut().work();
+    assert_eq!(asked(harness.state()), 2);
+}
+
+#[test]
+fn where_nothing_has_stirred_nothing_is_asked() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::Num2);
+    answer(&mut harness, &[5], None);
+    let newer = |desk: &Desk| {
+        let of = |task: &&Task| matches!(task, Task::Requests { what: Which::Newer, .. });
+        desk.sent.iter().filter(of).count()
+    };
+    harness.state_mut().now += 4_000;
+    harness.state_mut().work();
+    assert_eq!(newer(harness.state()), 0);
 }

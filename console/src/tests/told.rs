@@ -161,6 +161,19 @@ fn the_summary_names_requests_and_no_host() {
     let text = crate::summary::markdown(&harness.state().console.model, &[], now);
     assert!(!text.contains("10.2.3.4") && !text.contains("127.0.0.1"), "{text}");
     assert!(text.contains("relay 2 is lost"), "{text}");
+    // What a nameless one says of itself begins with its host on the screen.
+    let desk = harness.state_mut();
+    let mut bad = sample::calm(&[("chat", &["sol", "opus"])]);
+    bad.relay.name = None;
+    bad.relay.journal.ok = false;
+    desk.console.model.relays[1].board = Some(bad);
+    desk.console.model.relays[1].heard_at = Some(now);
+    desk.console.model.merge(now);
+    let screen: Vec<&str> =
+        desk.console.model.lines.iter().map(|line| line.text.as_str()).collect();
+    assert!(screen.iter().any(|text| text.starts_with("10.2.3.4:8788: journal")), "{screen:?}");
+    let text = crate::summary::markdown(&desk.console.model, &[], now);
+    assert!(text.contains("relay 2: journal failing") && !text.contains("10.2.3.4"), "{text}");
     // A relay that says nothing does not keep it back for ever.
     press(&mut harness, Key::Y);
     harness.state_mut().console.model.copy = None;
