@@ -118,6 +118,7 @@ fn sizes(style: &mut Style) {
     style.spacing.interact_size.y = 16.0;
     style.interaction.selectable_labels = true;
     style.animation_time = 0.0;
+    style.scroll_animation = eframe::egui::style::ScrollAnimation::none();
 }
 
 #[cfg(test)]
