@@ -13,8 +13,8 @@ pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
     let rows: Vec<(&str, &str)> = commands::OTHERS.into_iter().chain(rows).collect();
     let half = rows.len().div_ceil(2);
     let window = Window::new("Keys").anchor(Align2::CENTER_CENTER, [0.0, 0.0]);
-    window.collapsible(false).resizable(false).show(ctx, |ui| {
-        let tall = ctx.content_rect().height() - 90.0;
+    let tall = ctx.content_rect().height() - 90.0;
+    window.default_height(tall).collapsible(false).resizable(false).show(ctx, |ui| {
         ScrollArea::vertical().max_height(tall).show(ui, |ui| {
             ui.horizontal_top(|ui| {
                 for (number, part) in rows.chunks(half).enumerate() {

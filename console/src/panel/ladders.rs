@@ -290,7 +290,7 @@ fn fill(ui: &Ui, inner: Rect, said: &Cell, scene: &Scene<'_>) -> (Color32, Color
 fn lines(ui: &Ui, rect: Rect, words: &[(&String, Color32)]) {
     let clip = ui.painter().with_clip_rect(rect.shrink(1.0).intersect(ui.clip_rect()));
     for (number, (words, colour)) in words.iter().enumerate() {
-        let at: Pos2 = rect.min + vec2(PAD, 3.0 + LINE * number as f32);
+        let at: Pos2 = rect.min + vec2(PAD, 4.0 + LINE * number as f32);
         if at.y + LINE > rect.max.y + 1.0 {
             break;
         }
