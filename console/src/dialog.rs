@@ -50,6 +50,8 @@ pub struct Dialog {
     pub asks_why: bool,
     /// The relays that it is for: those that were seen when it was opened.
     pub relays: Vec<usize>,
+    /// They are all that were seen.
+    pub whole: bool,
     /// Those of them that could be reached when it was last looked at.
     pub reach: Vec<usize>,
     /// By relay: versions as they were seen.
@@ -89,6 +91,7 @@ impl Dialog {
             asks_why: reason.is_empty(),
             reason,
             relays: model.viewed(),
+            whole: true,
             reach: Vec::new(),
             expect: BTreeMap::new(),
             accept: BTreeSet::new(),
@@ -105,7 +108,7 @@ impl Dialog {
     /// The same, for these relays only.
     #[must_use]
     pub fn only_on(mut self, model: &Model, relays: &[usize]) -> Self {
-        self.relays = relays.to_vec();
+        (self.relays, self.whole) = (relays.to_vec(), false);
         self.expect = self.versions(model);
         self
     }
@@ -175,10 +178,12 @@ impl Dialog {
                 About::Rungs { .. } => {
                     let is_covered = |rung: &&RungState| covered.contains(&rung.name);
                     let version = |rung: &RungState| {
-                        let forced = rung.forced.as_ref().map_or(0, |forced| forced.version);
-                        (format!("rung/{}", rung.name), rung.override_version.max(forced))
+                        let forced = rung.forced.as_ref().map(|forced| forced.version);
+                        // An older relay does not tell it where there is no override.
+                        let version = rung.override_version.or(forced)?;
+                        Some((format!("rung/{}", rung.name), version))
                     };
-                    board.rungs.iter().filter(is_covered).map(version).collect()
+                    board.rungs.iter().filter(is_covered).filter_map(version).collect()
                 }
                 About::Order { ladder, .. } | About::ConfigOrder { ladder } => {
                     let state = board.ladders.iter().find(|state| state.name == *ladder)?;
@@ -212,6 +217,16 @@ impl Dialog {
         }
         let is_wider = was_open && !back.is_empty();
         let versions = self.versions(model);
+        let moved: Vec<String> = versions
+            .iter()
+            .flat_map(|(index, seen)| {
+                let known = self.expect.get(index);
+                let is_new = move |(key, version): &(&String, &u64)| {
+                    known.is_some_and(|known| known.get(*key) != Some(*version))
+                };
+                seen.iter().filter(is_new).map(|(key, _)| key.clone())
+            })
+            .collect();
         // A relay that is lost has not changed its mind.
         let old = |(index, seen): (&usize, &BTreeMap<String, u64>)| {
             self.expect.get(index).is_some_and(|known| known != seen)
@@ -223,7 +238,8 @@ impl Dialog {
         if !changed {
             return is_wider;
         }
-        let covered = self.covered(model);
+        let is_moved = |name: &String| moved.contains(&format!("rung/{name}"));
+        let covered: Vec<String> = self.covered(model).into_iter().filter(is_moved).collect();
         self.changed = Some(self.about.rebase(model, &covered));
         true
     }
@@ -345,10 +361,15 @@ impl Dialog {
         let meant = match &self.about {
             About::Deed(Deed::Undo { relays, .. } | Deed::EndNote { relays, .. }) => relays.clone(),
             About::Deed(Deed::Check { .. }) => return Vec::new(),
-            _ if self.relays == model.viewed() => return model.unreached(now),
+            _ if self.whole => model.unreached(now).into_iter().chain(model.viewed()).collect(),
             _ => self.relays.clone(),
         };
-        meant.into_iter().filter(|relay| !model.is_fresh(*relay, now)).collect()
+        // One that was heard of since it was opened is not among its own.
+        let targets = self.targets(model, now);
+        let mut all: Vec<usize> = meant.into_iter().filter(|it| !targets.contains(it)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     /// Why it cannot be done now; `None`: it can.
@@ -382,7 +403,6 @@ impl Dialog {
             ));
         }
         if let About::Order { ladder, .. } | About::ConfigOrder { ladder } = &self.about
-            && self.targets(model, now).len() > 1
             && model.merged.as_ref().is_some_and(|merged| merged.differ.contains(ladder))
         {
             return Some(format!(

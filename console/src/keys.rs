@@ -13,26 +13,39 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub struct Turns {
     waiting: VecDeque<Event>,
-    /// The frame before this one had a key: what it opened is drawn before the next.
+    /// Something was opened or closed: it is drawn before the next key.
     rests: bool,
+    /// So many were handed over.
+    given: usize,
+    /// They were taken: a frame was drawn.
+    taken: bool,
 }
 
 impl Turns {
     /// Leaves in `events` what belongs to this frame; tells whether something waits for the
     /// next one.
     pub fn take(&mut self, events: &mut Vec<Event>) -> bool {
+        if !std::mem::replace(&mut self.taken, false) {
+            // A hidden window draws nothing: what was handed over comes once more, in front.
+            let newer = events.split_off(self.given.min(events.len()));
+            for event in events.drain(..).rev() {
+                self.waiting.push_front(event);
+            }
+            self.waiting.extend(newer);
+        }
         self.waiting.extend(events.drain(..));
+        self.given = 0;
         if std::mem::take(&mut self.rests) && self.waiting.iter().any(is_press) {
             return true;
         }
-        let mut alt = false;
+        let (mut alt, mut pressed) = (false, false);
         while let Some(event) = self.waiting.pop_front() {
             if is_press(&event) {
-                if self.rests {
+                if pressed {
                     self.waiting.push_front(event);
                     break;
                 }
-                self.rests = true;
+                pressed = true;
                 alt = matches!(&event, Event::Key { modifiers, .. } if modifiers.alt);
             }
             // With Alt held a letter is a command, and no text.
@@ -40,8 +53,28 @@ impl Turns {
                 events.push(event);
             }
         }
+        self.given = events.len();
         !self.waiting.is_empty()
     }
+
+    /// A frame was drawn; `changed`: what has the keys is another thing than before.
+    pub const fn drawn(&mut self, changed: bool) {
+        self.taken = true;
+        self.rests = changed;
+    }
+}
+
+/// What has the keys: the dialog by its id, the palette, the token's field, the filter's, the
+/// list of keys, a screen.
+#[must_use]
+pub fn holder(model: &Model) -> (Option<String>, [bool; 4], Screen) {
+    let open = [
+        model.palette.is_some(),
+        model.token.is_some(),
+        model.history.typing.is_some(),
+        model.help,
+    ];
+    (model.dialog.as_ref().map(|dialog| dialog.id.clone()), open, model.screen)
 }
 
 const fn is_press(event: &Event) -> bool {
@@ -202,32 +235,58 @@ mod tests {
     }
 
     #[test]
-    fn each_key_has_a_frame_of_its_own_and_one_after_it() {
+    fn each_key_has_a_frame_of_its_own_and_what_it_opened_is_drawn_before_the_next() {
         let mut turns = Turns::default();
+        turns.drawn(false);
         let plain = Modifiers::NONE;
         let mut events =
             vec![press(Key::D, plain), text("d"), press(Key::P, plain), text("p"), text("!")];
         assert!(turns.take(&mut events));
         assert_eq!(events, [press(Key::D, plain), text("d")], "a key and its letter");
+        turns.drawn(true);
         let mut events = Vec::new();
         assert!(turns.take(&mut events));
-        assert!(events.is_empty(), "what the first one opened is drawn");
+        assert!(events.is_empty(), "the dialog is drawn");
+        turns.drawn(false);
         assert!(!turns.take(&mut events));
         assert_eq!(events, [press(Key::P, plain), text("p"), text("!")]);
-        // One that comes in the very next frame waits for it, too.
+        // One that opened nothing keeps nobody waiting: a key that is held down is not late.
+        turns.drawn(false);
+        let mut events = vec![press(Key::J, plain)];
+        assert!(!turns.take(&mut events));
+        assert_eq!(events, [press(Key::J, plain)]);
+        // One that comes in the very frame after one that opened something waits.
+        turns.drawn(true);
         let mut events = vec![press(Key::O, plain)];
         assert!(turns.take(&mut events));
         assert!(events.is_empty());
-        assert!(!turns.take(&mut events));
-        assert_eq!(events, [press(Key::O, plain)]);
+    }
+
+    #[test]
+    fn what_a_hidden_window_did_not_take_comes_first_when_it_is_drawn() {
+        let mut turns = Turns::default();
+        turns.drawn(false);
+        let plain = Modifiers::NONE;
+        let mut events = vec![press(Key::Num1, plain), press(Key::Num2, plain)];
+        assert!(turns.take(&mut events));
+        // Hidden: eframe keeps what was handed over, and comes with it again and something new.
+        events.push(press(Key::Num3, plain));
+        for key in [Key::Num1, Key::Num2, Key::Num3] {
+            turns.take(&mut events);
+            assert_eq!(events, [press(key, plain)]);
+            turns.drawn(false);
+            events.clear();
+        }
     }
 
     #[test]
     fn the_pointer_does_not_wait_for_keys_and_alt_types_nothing() {
         let mut turns = Turns::default();
+        turns.drawn(false);
         let mut events = vec![Event::PointerGone, press(Key::S, Modifiers::ALT), text("s")];
         assert!(!turns.take(&mut events));
         assert_eq!(events, [Event::PointerGone, press(Key::S, Modifiers::ALT)]);
+        turns.drawn(true);
         let mut events = vec![Event::PointerGone];
         assert!(!turns.take(&mut events));
         assert_eq!(events, [Event::PointerGone]);

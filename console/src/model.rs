@@ -166,8 +166,8 @@ pub struct Model {
     /// What was sent from here: each is known when its answer comes, be the dialog closed by
     /// then or not.
     pub mine: Vec<Mine>,
-    /// What was not confirmed, by relay and id; with whether it is being looked up now.
-    pub unconfirmed: BTreeMap<(usize, String), bool>,
+    /// What was not confirmed, by relay and id, and how far it is with being looked up.
+    pub unconfirmed: BTreeMap<(usize, String), Looking>,
     /// Relays that want a token and were not given one: they are not asked for again.
     pub declined: BTreeSet<usize>,
     /// The summary is to be copied as soon as these relays have named their worst requests.
@@ -196,8 +196,24 @@ pub struct Mine {
     pub change: Option<String>,
     /// The action that it takes back.
     pub undoes: Option<String>,
-    /// What each relay that has answered said.
-    pub heard: Vec<String>,
+    /// By relay: what it said last.
+    pub heard: BTreeMap<usize, String>,
+}
+
+/// How far it is with looking up whether something was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Looking {
+    /// An answer is awaited.
+    pub asking: bool,
+    /// Answers so far; they are a second apart.
+    pub looks: u32,
+}
+
+impl Looking {
+    /// So many times it may be absent before it is taken for not done.
+    pub const ABSENT: u32 = 5;
+    /// So many times it is looked for before that is given up.
+    pub const MOST: u32 = 120;
 }
 
 /// A summary that waits for request ids.
@@ -226,6 +242,13 @@ pub enum Loaded<T> {
 }
 
 impl<T> Loaded<T> {
+    /// Another answer: what is known stands when it did not come.
+    pub fn renew(&mut self, found: Result<T, String>) {
+        if found.is_ok() || !matches!(self, Self::Come(_)) {
+            *self = found.into();
+        }
+    }
+
     /// What came.
     pub const fn come(&self) -> Option<&T> {
         match self {

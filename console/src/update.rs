@@ -541,8 +541,9 @@ fn held_by(model: &Model, action: &Action, relays: &[usize]) -> Vec<String> {
     let boards = || relays.iter().filter_map(|it| model.relays.get(*it)?.board.as_ref());
     let is_its = |name: &String| {
         let rungs = boards().flat_map(|board| &board.rungs).filter(|rung| rung.name == *name);
-        let mut hands = rungs.filter_map(|rung| rung.forced.as_ref());
-        hands.any(|forced| forced.action.as_ref() == Some(&action.id))
+        let hands = rungs.filter_map(|rung| rung.forced.as_ref());
+        let mut hands = hands.map(|forced| forced.action.as_ref() == Some(&action.id)).peekable();
+        hands.peek().is_some() && hands.all(|its| its)
     };
     let after = action.after.iter().flat_map(|after| &after.rungs);
     after.map(|now| now.rung.clone()).filter(is_its).collect()

@@ -4,7 +4,7 @@
 use crate::Console;
 use crate::clock;
 use crate::frames::Frames;
-use crate::keys::Turns;
+use crate::keys::{self, Turns};
 use crate::link::Link;
 use crate::model::Alert;
 use crate::settings::{self, Settings};
@@ -154,7 +154,9 @@ impl eframe::App for Window {
         if !all.is_empty() || self.more {
             ui.ctx().request_repaint();
         }
+        let holder = keys::holder(&self.console.model);
         let tasks = self.console.obey(all, now);
+        self.turns.drawn(holder != keys::holder(&self.console.model));
         self.give(tasks);
         if let Some(text) = self.console.model.copy.take() {
             ui.ctx().copy_text(text);

@@ -2,6 +2,7 @@
 //! that belongs before it.
 
 use super::Sort;
+use shared::UnixMillis;
 use shared::admin::{RequestPage, RequestRow, Series};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,8 @@ pub struct Rows {
     pub failed: BTreeMap<usize, String>,
     /// By relay: rows that came after the list was frozen; of 200 it may be more.
     newer: BTreeMap<usize, usize>,
+    /// By relay: the moment of its newest row.
+    newest: BTreeMap<usize, UnixMillis>,
 }
 
 /// The greatest first; those without a value last; then the newest.
@@ -92,13 +95,14 @@ impl Rows {
     }
 
     /// Rows that came later, put in front; a row that is there already is replaced, as it may
-    /// have ended since. `false`: so many came that some between were left out.
-    #[must_use]
-    pub fn refresh(&mut self, relay: usize, page: RequestPage, sort: Sort) -> bool {
+    /// have ended since. Where so many came that some between were left out, the older ones of
+    /// this relay go: the list has no holes, and goes on behind what has come.
+    pub fn refresh(&mut self, relay: usize, page: RequestPage, sort: Sort) {
         let newest = self.newest(relay);
         let oldest = page.items.iter().map(|row| row.at).min();
         if page.next.is_some() && newest.is_some() && oldest > newest {
-            return false;
+            self.all.retain(|(of, _)| *of != relay);
+            self.next.extend(page.next.clone().map(|next| (relay, next)));
         }
         for row in page.items {
             match self.all.iter_mut().find(|(of, known)| *of == relay && known.id == row.id) {
@@ -113,7 +117,6 @@ impl Rows {
             self.next.clear();
             self.settle(sort);
         }
-        true
     }
 
     /// Rows that came later, but not to be put in front: those that are there are renewed, and
@@ -129,13 +132,17 @@ impl Rows {
         self.newer.insert(relay, newer);
     }
 
-    /// The moment of the newest row of this relay.
+    /// The moment of the newest row of this relay, be it let go by now or not.
     #[must_use]
-    pub fn newest(&self, relay: usize) -> Option<shared::UnixMillis> {
-        self.all.iter().filter(|(of, _)| *of == relay).map(|(_, row)| row.at).max()
+    pub fn newest(&self, relay: usize) -> Option<UnixMillis> {
+        self.newest.get(&relay).copied()
     }
 
     fn settle(&mut self, sort: Sort) {
+        for (relay, row) in &self.all {
+            let newest = self.newest.entry(*relay).or_insert(row.at);
+            *newest = row.at.max(*newest);
+        }
         self.all.sort_by_key(|(_, row)| key(sort, row));
         // The last row of a relay that has more is as far as is known of it.
         let last = |relay: &usize| {
@@ -228,7 +235,7 @@ mod tests {
         let mut rows = Rows::asked(&[0]);
         rows.add(0, page(&[(5, 1)], None), Sort::At);
         assert_eq!(rows.newest(0), Some(before(5)));
-        assert!(rows.refresh(0, page(&[(1, 2), (5, 1)], None), Sort::At));
+        rows.refresh(0, page(&[(1, 2), (5, 1)], None), Sort::At);
         let ids: Vec<_> = rows.shown().iter().map(|(_, row)| row.id.number()).collect();
         assert_eq!(ids, [2, 1]);
     }
@@ -267,11 +274,16 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_in_what_is_followed_is_told() {
-        let mut rows = Rows::asked(&[0]);
+    fn a_list_that_is_followed_has_no_holes() {
+        let mut rows = Rows::asked(&[0, 1]);
         rows.add(0, page(&[(50, 1)], None), Sort::At);
-        assert!(!rows.refresh(0, page(&[(2, 9), (3, 8)], Some("more")), Sort::At), "4 to 49 s");
-        assert!(rows.refresh(0, page(&[(2, 9), (50, 1)], Some("more")), Sort::At), "they meet");
+        rows.add(1, page(&[(60, 2)], None), Sort::At);
+        rows.refresh(0, page(&[(2, 9), (50, 1)], Some("more")), Sort::At);
+        assert_eq!(shown(&rows), [0, 0, 1], "they meet");
+        // Of what was between 3 and 50 s nothing has come: it is behind the newer ones.
+        rows.refresh(0, page(&[(-7, 12), (-6, 11)], Some("behind")), Sort::At);
+        assert_eq!(shown(&rows), [0, 0], "and nothing that may be before it");
+        assert_eq!(rows.ask_next(), [(0, "behind".to_owned())]);
     }
 
     #[test]
@@ -290,7 +302,7 @@ mod tests {
         rows.add(0, page(&[(9_000, 1)], Some("more")), Sort::At);
         for number in 2..=u64::try_from(FOLLOWED).unwrap() + 2 {
             let age = 9_000 - i64::try_from(number).unwrap();
-            assert!(rows.refresh(0, page(&[(age, number)], None), Sort::At));
+            rows.refresh(0, page(&[(age, number)], None), Sort::At);
         }
         assert!(rows.shown().len() <= FOLLOWED, "{}", rows.shown().len());
         let newest = rows.shown()[0].1.id.number();

@@ -152,7 +152,7 @@ fn lost(known: &Known, now: i64) -> Option<Alert> {
     let age = age.filter(|age| *age >= LOST)?;
     let name = known.name();
     let text = format!("{name} is lost for {}", shared::figures::span(age));
-    Some(Alert { key: format!("lost/{name}"), text })
+    Some(Alert { key: format!("lost/{}", known.url), text })
 }
 
 /// What operators set on a relay: about to end, or ended on a rung that is sick within a while.
@@ -299,7 +299,7 @@ mod tests {
         assert!(fresh(&mut model).is_empty());
         model.merge(now);
         model.alert(now);
-        assert_eq!(fresh(&mut model), ["lost/eu-1"]);
+        assert_eq!(fresh(&mut model), ["lost/http://r"]);
     }
 
     #[test]
@@ -339,6 +339,6 @@ mod tests {
         model.relays[2].lost_at = Some(NIGHT.0 - LOST);
         model.alert(NIGHT.0);
         assert_eq!(model.viewed(), [0]);
-        assert_eq!(fresh(&mut model), ["TEST/users/chat", "lost/x"]);
+        assert_eq!(fresh(&mut model), ["TEST/users/chat", "lost/http://x"]);
     }
 }

@@ -27,8 +27,13 @@ pub fn lines(
     let is_shown = |stranger: &Known| known.iter().any(|known| known.url == stranger.url);
     all.extend(strangers.filter(|it| !is_shown(it)).flat_map(|known| of_relay(known, now)));
     let Some(merged) = merged else { return all };
-    let fresh: Vec<&Known> = known.iter().copied().filter(|known| !known.is_stale(now)).collect();
-    if fresh.len() < 2 {
+    let with_board: Vec<&Known> =
+        known.iter().copied().filter(|known| known.board.is_some()).collect();
+    let fresh: Vec<&Known> =
+        with_board.iter().copied().filter(|known| !known.is_stale(now)).collect();
+    // What is known of nobody of late is what was known of all.
+    let fresh = if fresh.is_empty() { with_board.clone() } else { fresh };
+    if with_board.len() < 2 {
         all.extend(diagnose(&merged.board));
     } else {
         // What users have and what it costs adds up; what a relay may call is its own affair: a
@@ -55,14 +60,16 @@ pub fn lines(
 /// What each relay's own board says; what several of them say of the same thing is one line,
 /// in the first one's words, with the names of those that say it unless all do.
 fn each(fresh: &[&Known], together: impl Fn(&Trouble) -> bool) -> Vec<Trouble> {
+    let is_own =
+        |line: &Trouble| matches!(line.rule, Rule::Relay | Rule::Journal | Rule::ReachesNobody);
     let mut all: Vec<(Trouble, Vec<&str>)> = Vec::new();
     for known in fresh {
         let Some(board) = &known.board else { continue };
         for line in diagnose(board).into_iter().filter(|line| !together(line)) {
-            let own = matches!(line.rule, Rule::Relay | Rule::Journal | Rule::ReachesNobody);
             let same = |(other, _): &&mut (Trouble, Vec<&str>)| {
-                !own && (other.rule, other.level, &other.about)
-                    == (line.rule, line.level, &line.about)
+                !is_own(&line)
+                    && (other.rule, other.level, &other.about)
+                        == (line.rule, line.level, &line.about)
             };
             match all.iter_mut().find(same) {
                 Some((_, names)) => names.push(known.name()),
@@ -71,7 +78,7 @@ fn each(fresh: &[&Known], together: impl Fn(&Trouble) -> bool) -> Vec<Trouble> {
         }
     }
     let named = |(line, names): (Trouble, Vec<&str>)| {
-        if names.len() == fresh.len() {
+        if names.len() == fresh.len() && !is_own(&line) {
             return line;
         }
         let text = format!("{}: {}", names.join(", "), line.text);
@@ -206,6 +213,10 @@ mod tests {
         let found = texts(&found);
         assert!(found.iter().any(|text| text.starts_with("eu-0: sol open")), "{found:?}");
         assert!(found.iter().any(|text| text.starts_with("eu-1: opus open")), "{found:?}");
+        // Nor when nobody has been heard of for a while.
+        let mut old = model(&[&here, &there]);
+        old.merge(NIGHT.0 + 60_000);
+        assert!(old.lines.iter().all(|line| line.rule != Rule::NoRung), "{:?}", texts(&old));
         // The same on both is said once, and of both.
         let both = texts(&model(&[&here, &here]));
         assert_eq!(both.iter().filter(|text| text.starts_with("sol open")).count(), 1, "{both:?}");

@@ -314,6 +314,8 @@ fn an_action_is_ended_only_where_it_holds_and_only_if_it_still_does() {
     for (boards, relays) in [
         ([with(None), with(Some("act_1"))], vec![1]),
         ([with(Some("act_9")), with(Some("act_9"))], Vec::new()),
+        // It went to both, and on the first somebody was there since.
+        ([with(Some("act_9")), with(Some("act_1"))], vec![1]),
     ] {
         let mut harness = opened(Desk::of(&boards));
         press(&mut harness, Key::Num4);
@@ -344,7 +346,7 @@ fn an_override_that_ends_by_itself_leaves_the_list_of_what_is_in_force() {
     harness.state_mut().work();
     assert_eq!(asked(harness.state()), before, "nothing has changed of it");
     rung.forced = None;
-    rung.override_version += 1;
+    rung.override_version = Some(4);
     harness.state_mut().event("rung", &rung);
     harness.state_mut().work();
     assert_eq!(asked(harness.state()), before + 1);
@@ -364,9 +366,15 @@ fn the_curves_go_on_while_they_are_shown_and_stand_while_a_moment_is_looked_at()
     assert_eq!(asked(harness.state()), 1);
     harness.state_mut().now += 1;
     harness.state_mut().work();
+    assert_eq!(asked(harness.state()), 1, "nobody can be reached");
+    let board = sample::calm(&[("chat", &["sol", "opus"]), ("code", &["opus"])]);
+    harness.state_mut().now += 15_000;
+    harness.state_mut().event("snapshot", &board);
+    harness.state_mut().work();
     assert_eq!(asked(harness.state()), 2);
     press(&mut harness, Key::ArrowLeft);
     harness.state_mut().now += 15_000;
+    harness.state_mut().event("snapshot", &board);
     harness.state_mut().work();
     assert_eq!(asked(harness.state()), 2);
 }

@@ -59,6 +59,7 @@ fn a_change_goes_to_what_is_seen_each_with_its_own_version() {
             sample::open(&mut board.rungs[0], 90);
             sample::force(&mut board.rungs[0], "demoted");
             board.rungs[0].forced.as_mut().unwrap().version = version;
+            board.rungs[0].override_version = Some(version);
         }
     };
     let boards = [board("eu-1", "PROD", at(3)), board("eu-2", "PROD", at(7))];
@@ -95,6 +96,23 @@ fn the_board_of_whoever_answers_is_shown_when_the_first_relay_is_down() {
     harness.get_by_label_contains("sol, OPEN");
     press(&mut harness, Key::G);
     assert_eq!(harness.state().console.model.selected.rung.as_deref(), Some("sol"));
+}
+
+#[test]
+fn the_view_does_not_jump_when_the_first_relay_comes_up_later() {
+    let boards = [board("prod-1", "PROD", |_| {}), board("test-1", "TEST", |_| {})];
+    let (tell, news) = std::sync::mpsc::channel();
+    let relays = vec!["http://127.0.0.1:8788".to_owned(), "http://127.0.0.1:8789".to_owned()];
+    let settings = crate::settings::Settings { relays, ..crate::settings::Settings::default() };
+    let mut console = crate::Console::new(settings, news);
+    let now = sample::NIGHT.0;
+    for relay in [1, 0] {
+        let data = serde_json::to_string(&boards[relay]).unwrap();
+        let kind = "snapshot".to_owned();
+        tell.send(crate::update::News::Event { relay, kind, data, at: now }).unwrap();
+        console.hear(now);
+        assert_eq!(console.model.viewed(), [1], "who answered first is shown, and stays");
+    }
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use super::{Task, Which, finish_copy, reading};
 use crate::dialog::Sent;
-use crate::model::{Last, Loaded, Model, Reach, Screen};
+use crate::model::{Last, Loaded, Looking, Model, Reach, Screen, View};
 use shared::RequestId;
-use shared::admin::actions::{Action, ActionPage, Preview};
+use shared::admin::actions::{Action, ActionKind, ActionPage, Preview};
 use shared::admin::{RequestDetail, RequestPage, Series, Summary, TransitionPage};
 
 /// What came from a relay.
@@ -77,7 +77,8 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
             }
         }
         News::Transitions { relay, found } => {
-            model.breakers.transitions.insert(relay, found.into());
+            let place = model.breakers.transitions.entry(relay).or_default();
+            place.renew(found);
         }
         News::Series { relay, of, asked, found } => match (of, found) {
             (Screen::History, Ok(series)) => {
@@ -91,7 +92,9 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
                     model.breakers.series.insert(relay, series);
                 }
             }
-            (_, Err(why)) => model.say(why, now),
+            // What is known stands; it is asked again soon.
+            (_, Err(why)) if model.breakers.series.is_empty() => model.say(why, now),
+            (_, Err(_)) => {}
         },
         News::Summary { relay, asked, found } => {
             if let Ok(sums) = found
@@ -102,7 +105,7 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
             }
         }
         News::Actions { relay, found } => {
-            model.actions.insert(relay, found.map(|page| page.items).into());
+            model.actions.entry(relay).or_default().renew(found.map(|page| page.items));
         }
         News::InForce { relay, found } => {
             if let (Some(known), Ok(page)) = (model.relays.get_mut(relay), found) {
@@ -116,6 +119,13 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
 }
 
 fn event(model: &mut Model, relay: usize, (kind, data): (&str, &str), now: i64) -> Vec<Task> {
+    // Of one that was never heard of nothing is shown: whoever answers first is, and stays.
+    if let View::Env(index) = model.view
+        && kind == "snapshot"
+        && model.relays.get(index).is_none_or(|known| known.board.is_none())
+    {
+        model.view = View::Env(relay);
+    }
     let mut hands = false;
     if let Some(known) = model.relays.get_mut(relay) {
         let before = known.hands;
@@ -125,9 +135,9 @@ fn event(model: &mut Model, relay: usize, (kind, data): (&str, &str), now: i64) 
     let mut lost: Vec<Task> = Vec::new();
     if matches!(kind, "tick" | "snapshot") {
         // Back again: what was not confirmed is looked up.
-        for ((of, id), asking) in &mut model.unconfirmed {
-            if *of == relay && !*asking {
-                *asking = true;
+        for ((of, id), looking) in &mut model.unconfirmed {
+            if *of == relay && !looking.asking {
+                looking.asking = true;
                 lost.push(Task::LookUp { relay, id: id.clone() });
             }
         }
@@ -191,9 +201,7 @@ fn requests(
     let sort = history.order();
     match (what, found) {
         (Which::Newer, Ok(page)) if history.follow => {
-            if !history.rows.refresh(relay, page, sort) {
-                return reading::anew(model, now);
-            }
+            history.rows.refresh(relay, page, sort);
         }
         (Which::Newer, Ok(page)) => history.rows.renew(relay, page),
         // It is asked again, soon enough.
@@ -241,15 +249,15 @@ fn done(
     };
     let is_done = matches!(sent, Sent::Done(_));
     if matches!(sent, Sent::NotConfirmed(_)) {
-        model.unconfirmed.insert((relay, id.to_owned()), false);
+        model.unconfirmed.insert((relay, id.to_owned()), Looking::default());
     } else {
         model.unconfirmed.remove(&(relay, id.to_owned()));
     }
     let (mut said, mut can_undo) = (vec![words.clone()], false);
     if let Some(mine) = model.mine.iter_mut().find(|mine| mine.id == id) {
         // One relay's word does not wipe out another's.
-        mine.heard.push(words);
-        said.clone_from(&mine.heard);
+        mine.heard.insert(relay, words);
+        said = mine.heard.values().cloned().collect();
         can_undo = is_done && mine.change.is_some();
         let (change, undoes) = (mine.change.clone(), mine.undoes.clone());
         remember(model, (relay, id), change.filter(|_| is_done), undoes.filter(|_| is_done));
@@ -274,19 +282,25 @@ fn looked_up(
     found: Result<Option<Box<Action>>, String>,
     now: i64,
 ) {
+    let name = model.names(&[relay]);
+    let Some(looking) = model.unconfirmed.get_mut(&(relay, id.clone())) else { return };
+    looking.asking = false;
+    looking.looks += 1;
+    let given_up = looking.looks >= Looking::MOST;
     let result = match found {
+        // A call to a provider is there before its answer is.
+        Ok(Some(action)) if action.kind == ActionKind::Check => match &action.check {
+            Some(check) => Ok(serde_json::to_value(check).unwrap_or_default()),
+            None if given_up => Err((false, format!("{name} has not told what came of it"))),
+            None => return,
+        },
         Ok(Some(action)) => Ok(serde_json::to_value(action).unwrap_or_default()),
-        Ok(None) => {
-            let name = model.names(&[relay]);
-            Err((false, format!("{name} has never heard of it: it was not done there")))
-        }
-        Err(_not_yet) => {
-            // It is asked again with the next sign of life.
-            if let Some(asking) = model.unconfirmed.get_mut(&(relay, id)) {
-                *asking = false;
-            }
-            return;
-        }
+        // It may be on its way yet.
+        Ok(None) if looking.looks < Looking::ABSENT => return,
+        Ok(None) => Err((false, format!("{name} has never heard of it: it was not done there"))),
+        // It is asked again with the next sign of life.
+        Err(_) if !given_up => return,
+        Err(why) => Err((false, format!("it is not known whether {name} did it: {why}"))),
     };
     done(model, relay, &id, result, now);
 }
@@ -299,8 +313,12 @@ fn remember(
     undoes: Option<String>,
 ) {
     if let Some(what) = change {
+        let place = |id: &str| model.mine.iter().position(|mine| mine.id == id);
+        let is_older = model.last.as_ref().is_some_and(|last| place(id) < place(&last.id));
         match &mut model.last {
             Some(last) if last.id == id => last.relays.push(relay),
+            // A late answer to an earlier change: the last one is still the last.
+            Some(_) if is_older => {}
             last => *last = Some(Last { id: id.to_owned(), what, relays: vec![relay] }),
         }
     }
@@ -331,9 +349,10 @@ pub fn time_passes(model: &mut Model, now: i64) -> Vec<Task> {
         if let Sent::Waiting(since) = sent
             && now.saturating_sub(*since) > patience
         {
-            *sent = Sent::NotConfirmed(
-                "not confirmed: no answer within 5 s; it is looked up by its id".to_owned(),
-            );
+            *sent = Sent::NotConfirmed(format!(
+                "not confirmed: no answer within {} s; it is looked up by its id",
+                patience / 1_000
+            ));
         }
     }
     model.dialog = Some(dialog);

@@ -111,7 +111,14 @@ pub(super) fn anew(model: &mut Model, now: i64) -> Vec<Task> {
 pub(super) fn curves(model: &mut Model, now: i64) -> Vec<Task> {
     let is_due = model.screen == Screen::Breakers && now - model.breakers.asked_at >= CURVES;
     // Somebody looks at a moment: it must not move away.
-    if is_due && model.breakers.cursor.is_none() { breakers(model, now) } else { Vec::new() }
+    if !is_due || model.breakers.cursor.is_some() {
+        return Vec::new();
+    }
+    let reached = model.reached(now);
+    let mut tasks = breakers(model, now);
+    // One that is lost would only answer that it is.
+    tasks.retain(|task| reached.contains(&task.relay()));
+    tasks
 }
 
 /// The next page of every relay that has one and was not asked for it.
@@ -135,7 +142,8 @@ pub(super) fn more(model: &mut Model, now: i64) -> Vec<Task> {
 pub(super) fn newer(model: &mut Model, now: i64) -> Vec<Task> {
     let history = &model.history;
     let idle = !history.stirred || now - history.asked_at < AGAIN;
-    if model.screen != Screen::History || idle || history.order() != Sort::At {
+    let is_first = !history.rows.waits_for.is_empty();
+    if model.screen != Screen::History || idle || is_first || history.order() != Sort::At {
         return Vec::new();
     }
     if matches!(history.filter.since, Window::Between(_, Some(_))) {

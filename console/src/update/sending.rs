@@ -4,6 +4,7 @@ use super::{Msg, Task, chosen_action, ending, held_by};
 use crate::dialog::{About, Deed, Dialog, Sent};
 use crate::model::{Loaded, Mine, Model, Screen};
 use shared::admin::changes::Mode;
+use std::collections::BTreeMap;
 
 /// So many sends are remembered.
 const MINE: usize = 50;
@@ -253,7 +254,7 @@ pub(super) fn send(model: &mut Model, now: i64) -> Vec<Task> {
     if model.mine.len() > MINE {
         model.mine.remove(0);
     }
-    model.mine.push(Mine { id, change, undoes, heard: Vec::new() });
+    model.mine.push(Mine { id, change, undoes, heard: BTreeMap::new() });
     if let Some(dialog) = &mut model.dialog {
         dialog.sent = relays.iter().map(|relay| (*relay, Sent::Waiting(now))).collect();
     }

@@ -97,7 +97,7 @@ fn rung(rung: &Rung, config: &Config) -> RungState {
             hard_down: None,
         },
         forced: None,
-        override_version: 0,
+        override_version: Some(0),
         now: RungNow::default(),
         past: RungPast::default(),
     }

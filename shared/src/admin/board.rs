@@ -207,10 +207,10 @@ pub struct RungState {
     #[serde(rename = "override")]
     pub forced: Option<OverrideState>,
     /// Counts the overrides of this rung, ends by themselves included, whether it has one
-    /// now or not; for `expect` and `If-Match`. Of an older relay 0.
+    /// now or not; for `expect` and `If-Match`. `None`: an older relay, which does not tell.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(required = true))]
-    pub override_version: u64,
+    pub override_version: Option<u64>,
     /// The last 30 seconds.
     pub now: RungNow,
     /// What came before.

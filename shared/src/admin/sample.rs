@@ -103,7 +103,7 @@ pub fn rung(name: &str) -> RungState {
             hard_down: None,
         },
         forced: None,
-        override_version: 0,
+        override_version: Some(0),
         now: RungNow {
             calls: 270,
             good: 270,
@@ -184,7 +184,7 @@ pub fn open(rung: &mut RungState, seconds: i64) {
 
 /// Puts an operator's hand on a rung: ben's, 198 s ago, with 11:42 left.
 pub fn force(rung: &mut RungState, mode: &str) {
-    rung.override_version = 3;
+    rung.override_version = Some(3);
     rung.forced = Some(OverrideState {
         mode: mode.to_owned(),
         reason: Some("hangs, ticket 4711".to_owned()),

@@ -155,7 +155,7 @@ fn rung(
     (now, usual): (Time, &Usual),
 ) -> RungState {
     state.health = health(stand, told, &seen, now);
-    state.override_version = hand.version;
+    state.override_version = Some(hand.version);
     state.forced = stand.forced.map(|(mode, until)| OverrideState {
         mode: mode.as_str().to_owned(),
         reason: hand.reason,
