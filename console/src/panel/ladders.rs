@@ -13,6 +13,7 @@ use eframe::egui::{
 };
 use shared::admin::{LadderState, RungState};
 use shared::diagnose::{is_failing, is_out};
+use shared::figures::UNKNOWN;
 
 /// The ladder's own column.
 const LADDER: f32 = 186.0;
@@ -83,7 +84,13 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
 }
 
 fn one(ui: &mut Ui, scene: &mut Scene<'_>, state: &LadderState, grid: Grid) {
-    let (words, hurt) = ladder(state);
+    let (mut words, mut hurt) = ladder(state);
+    if grid.stale.is_some() {
+        // Rates of a moment that is gone are no rates.
+        let name = std::mem::take(&mut words[0]);
+        words = [name, format!(" fail {UNKNOWN}"), format!(" p95 {UNKNOWN}")];
+        hurt = false;
+    }
     let selected = scene.model.selected.clone();
     let chosen = selected.ladder.as_ref() == Some(&state.name);
     let cell = ladder_cell(ui, scene, &words, (hurt, chosen && selected.rung.is_none()), grid);

@@ -17,11 +17,19 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
         (None, Some(ladder)) => of_ladder(scene, ladder),
         (None, None) => nothing(),
     };
+    // Old looks old: it is told from when it is, and no figure of it stands out.
+    let stale = scene.model.is_stale(scene.now);
+    let heard = scene.model.lead().and_then(|known| known.heard_at);
+    if let Some(heard) = heard.filter(|_| stale) {
+        let text = format!("◌ as of {}, not now", scene.clock(shared::UnixMillis(heard)));
+        line(ui, text, scene.colours.bad);
+    }
+    let colour = if stale { scene.colours.dim } else { scene.colours.text };
     for (number, text) in lines.into_iter().enumerate() {
         if number == 0 {
-            strong(ui, text, scene.colours.text);
+            strong(ui, text, colour);
         } else {
-            line(ui, text, scene.colours.text);
+            line(ui, text, colour);
         }
     }
 }

@@ -20,6 +20,8 @@ fn after_five_seconds_of_silence_the_cells_ask_and_actions_are_off() {
     assert_eq!(harness.query_all_by_label_contains("sol, no news").count(), 1);
     harness.get_by_label("◌ no news for 5.0 s, data from 03:04:11");
     harness.get_by_label("– streams, – waiting");
+    harness.get_by_label("chat, fail –, p95 –");
+    harness.get_by_label("◌ as of 03:04:11, not now");
     press(&mut harness, Key::O);
     // All else that a change needs is there.
     harness.state_mut().console.model.dialog.as_mut().unwrap().reason = "hangs".to_owned();
