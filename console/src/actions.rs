@@ -12,18 +12,21 @@ pub struct Row<'a> {
     pub relays: Vec<usize>,
     /// Those on which something of it still holds.
     pub holds: Vec<usize>,
-    /// Whether there are any.
-    pub in_force: bool,
 }
 
 impl<'a> Row<'a> {
+    /// Whether something of it still holds anywhere.
+    #[must_use]
+    pub const fn in_force(&self) -> bool {
+        !self.holds.is_empty()
+    }
+
     fn add(&mut self, relay: usize, action: &'a Action) {
         self.relays.push(relay);
         if action.in_force {
             // What still holds says when it ends.
             self.action = action;
             self.holds.push(relay);
-            self.in_force = true;
         }
     }
 }
@@ -39,8 +42,7 @@ pub fn rows(model: &Model) -> Vec<Row<'_>> {
             match all.iter_mut().find(|row| row.action.id == action.id) {
                 Some(row) => row.add(relay, action),
                 None => {
-                    let (relays, holds, in_force) = (Vec::new(), Vec::new(), false);
-                    let mut row = Row { action, relays, holds, in_force };
+                    let mut row = Row { action, relays: Vec::new(), holds: Vec::new() };
                     row.add(relay, action);
                     all.push(row);
                 }
@@ -50,7 +52,7 @@ pub fn rows(model: &Model) -> Vec<Row<'_>> {
     all.sort_by_key(|row| {
         let until = row.action.until_at.map_or(i64::MAX, |at| at.0);
         let at = row.action.at.0;
-        if row.in_force { (0, until, at) } else { (1, -at, 0) }
+        if row.in_force() { (0, until, at) } else { (1, -at, 0) }
     });
     all
 }

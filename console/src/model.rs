@@ -249,6 +249,11 @@ impl<T> Loaded<T> {
         }
     }
 
+    /// Whether an answer is awaited.
+    pub const fn is_asked(&self) -> bool {
+        matches!(self, Self::Asked)
+    }
+
     /// What came.
     pub const fn come(&self) -> Option<&T> {
         match self {
@@ -349,6 +354,13 @@ impl Model {
     #[must_use]
     pub fn rung(&self, name: &str) -> Option<&RungState> {
         self.board()?.rungs.iter().find(|rung| rung.name == name)
+    }
+
+    /// On how many of the view's relays the rung of this name is as it is shown.
+    #[must_use]
+    pub fn spread(&self, name: &str) -> Spread {
+        let merged = self.merged.as_ref();
+        merged.and_then(|merged| merged.spread.get(name)).copied().unwrap_or_default()
     }
 
     /// The ladder of this name.

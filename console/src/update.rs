@@ -158,8 +158,6 @@ pub enum Msg {
     Watch(View),
     /// History: this preset.
     Preset(Preset),
-    /// History: the preset so many places further.
-    PresetBy(isize),
     /// History: types a filter.
     Filter,
     /// History: the filter so far.
@@ -273,10 +271,6 @@ fn on_screen(model: &mut Model, msg: Msg, now: i64) -> Vec<Task> {
         Msg::Preset(preset) => {
             model.history.preset = preset;
             model.screen = Screen::History;
-            return reading::anew(model, now);
-        }
-        Msg::PresetBy(by) => {
-            model.history.preset = model.history.preset.step(by);
             return reading::anew(model, now);
         }
         Msg::Sort => {
@@ -409,8 +403,7 @@ fn back(model: &mut Model) {
         model.history.wrong = None;
     } else if !model.marked.is_empty() {
         model.marked.clear();
-    } else if model.screen == Screen::History && model.history.group.take().is_some() {
-    } else {
+    } else if model.screen != Screen::History || model.history.group.take().is_none() {
         model.all_troubles = false;
     }
 }

@@ -150,14 +150,7 @@ impl Remote {
     /// What is to be said of a token that would travel in clear; `None`: it does not.
     #[must_use]
     pub fn in_clear(&self) -> Option<String> {
-        let local = match self.base.host_str().unwrap_or_default() {
-            "localhost" => true,
-            host => {
-                let host = host.trim_start_matches('[').trim_end_matches(']');
-                host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
-            }
-        };
-        (self.base.scheme() == "http" && !local && self.token.is_some()).then(|| {
+        (leaves_in_clear(&self.base) && self.token.is_some()).then(|| {
             format!(
                 "{}: the token travels in clear. Use https://, or a tunnel to 127.0.0.1.",
                 self.shown
@@ -340,6 +333,24 @@ impl Remote {
     }
 }
 
+/// Whether what is sent to this address could be read on its way: plain HTTP to another machine.
+/// What is no address is sent nothing.
+#[must_use]
+pub fn is_in_clear(url: &str) -> bool {
+    url.parse().is_ok_and(|url: Url| leaves_in_clear(&url))
+}
+
+fn leaves_in_clear(url: &Url) -> bool {
+    let local = match url.host_str().unwrap_or_default() {
+        "localhost" => true,
+        host => {
+            let host = host.trim_start_matches('[').trim_end_matches(']');
+            host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+        }
+    };
+    url.scheme() == "http" && !local
+}
+
 /// The header that a token travels in.
 fn bearer(token: &str) -> Result<HeaderValue, String> {
     let wrong = || {
@@ -390,6 +401,9 @@ mod tests {
         assert!(warns("http://10.0.0.1:8788", Some("t")));
         assert!(!warns("http://relay.example:8788", None));
         assert!(!warns("https://relay.example:8788", Some("t")));
+        // A name is no number, whatever it begins with.
+        assert!(is_in_clear("http://127.0.0.1.relay.example") && is_in_clear("http://localhost.x"));
+        assert!(!is_in_clear("http://127.0.0.1:8788") && !is_in_clear("no address"));
         for local in
             ["http://127.0.0.1:1", "http://127.8.0.1:1", "http://[::1]:1", "http://localhost:1"]
         {

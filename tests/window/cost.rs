@@ -6,7 +6,7 @@ use crate::spell::{Spell, quantile};
 use crate::table::Table;
 use crate::window::Window;
 use crate::world::World;
-use crate::{Res, journal, say, target, transition};
+use crate::{Res, journal, say, target, transition, wait_for};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,8 +14,10 @@ use tempfile::TempDir;
 
 /// Each figure is one of so long.
 const LENGTH: Duration = Duration::from_secs(30);
-/// Before it, so that starting, or hiding, is not part of it.
+/// Before it, so that hiding, or what came before, is not part of it: a span, not a wait.
 const SETTLED: Duration = Duration::from_secs(4);
+/// Nothing that is waited for takes longer.
+const LONGEST: Duration = Duration::from_secs(15);
 /// Requests a second beside the long past.
 const RATE: u32 = 100;
 /// The ladders that the long past is about.
@@ -67,14 +69,28 @@ fn quiet(display: &Display, files: &TempDir, table: &Table) -> Res<()> {
     display.minimise(id)?;
     watch("one countdown, minimised", (None, 1.0))?;
     drop(window);
-    let _window = Window::open(display, &world, None)?;
-    std::thread::sleep(SETTLED);
+    let opened = files.path().join("opened");
+    let _window = Window::open(display, &world, Some(&opened))?;
+    until_drawn(&opened)?;
     let (times, look) = transition::times(&world, display, OPENINGS)?;
     let name = format!("{OPENINGS} transitions to pixels");
     table.row(&format!("{name}, p50"), quantile(&times, 50), "ms", None);
     table.row(&format!("{name}, longest"), quantile(&times, 100), "ms", Some(250.0));
     table.row(&format!("{name}, seen too late by"), look, "ms", None);
     Ok(())
+}
+
+/// Waits until the window has drawn something.
+fn until_drawn(frames: &Path) -> Res<()> {
+    wait_for("the first frame", LONGEST, || Ok((frames.metadata()?.len() > 0).then_some(())))
+}
+
+/// How many requests the last frame's list had.
+fn listed(frames: &Path) -> Res<u32> {
+    let text = std::fs::read_to_string(frames)?;
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let last = whole.lines().last().and_then(|line| line.split(' ').nth(2));
+    Ok(last.map(str::parse).transpose()?.unwrap_or(0))
 }
 
 /// A screen under load: its name, the keys that lead there, those that are pressed once a second.
@@ -95,13 +111,19 @@ fn busy(display: &Display, files: &TempDir, table: &Table) -> Res<()> {
     journal::fill(&folder.path().join("belay.db"))?;
     let world = World::start(folder)?;
     let load = world.load(RATE, LADDERS);
-    std::thread::sleep(SETTLED);
+    wait_for("the load to be answered", LONGEST, || {
+        Ok((load.so_far().0 >= u64::from(RATE)).then_some(()))
+    })?;
     for (name, there, hand) in VIEWS {
         let frames = files.path().join(name);
         let mut window = Window::open(display, &world, Some(&frames))?;
-        std::thread::sleep(SETTLED);
-        let before = load.so_far();
+        // Before its first frame it hears no keys; and a list without rows is not what is measured.
+        until_drawn(&frames)?;
         window.press(there)?;
+        if there == ALL {
+            wait_for("rows on the list", LONGEST, || Ok((listed(&frames)? > 0).then_some(())))?;
+        }
+        let before = load.so_far();
         let spell = Spell::of(&mut window, &frames, LENGTH, hand)?;
         let (answered, failed) = load.so_far();
         table.row(name, spell.frame(50), "frame p50 ms", Some(16.0));

@@ -30,7 +30,7 @@ fn list(ui: &mut Ui, scene: &mut Scene<'_>) {
         line(ui, "reading …", colours.dim);
     }
     let all = rows(scene.model);
-    let (now, past): (Vec<&Row<'_>>, Vec<&Row<'_>>) = all.iter().partition(|row| row.in_force);
+    let (now, past): (Vec<&Row<'_>>, Vec<&Row<'_>>) = all.iter().partition(|row| row.in_force());
     strong(ui, "in force", colours.text);
     line(ui, heading(), colours.dim);
     if now.is_empty() {
@@ -53,13 +53,13 @@ fn row(ui: &mut Ui, scene: &mut Scene<'_>, row: &Row<'_>) {
     let action = row.action;
     let is_order = action.changes.iter().any(|change| matches!(change, Change::Order { .. }));
     let sign = match action.kind {
-        _ if !row.in_force => " ",
+        _ if !row.in_force() => " ",
         ActionKind::Note => "n",
         _ if is_order => "↕",
         _ => "■",
     };
     let now = scene.relay_now();
-    let end = match (row.in_force, action.kind, action.until_at) {
+    let end = match (row.in_force(), action.kind, action.until_at) {
         (false, ..) => String::new(),
         (_, ActionKind::Note, _) => "until ended".to_owned(),
         (_, _, Some(until)) => format!("{} left", countdown(until.0.saturating_sub(now.0))),
@@ -75,7 +75,7 @@ fn row(ui: &mut Ui, scene: &mut Scene<'_>, row: &Row<'_>) {
         deeds::what(action),
         action.reason
     );
-    let colour = if row.in_force { scene.colours.hand } else { scene.colours.dim };
+    let colour = if row.in_force() { scene.colours.hand } else { scene.colours.dim };
     let chosen = scene.model.action.as_ref() == Some(&action.id);
     let label = ui.selectable_label(chosen, RichText::new(text).font(mono()).color(colour));
     if chosen && !ui.is_rect_visible(label.rect) {

@@ -214,8 +214,7 @@ fn rung_cell(
 ) -> Response {
     let colours = scene.colours;
     let step = state.steps.iter().find(|step| step.rung == rung.name);
-    let spread = scene.model.merged.as_ref().and_then(|merged| merged.spread.get(&rung.name));
-    let spread = spread.copied().unwrap_or_default();
+    let spread = scene.model.spread(&rung.name);
     let mut said = cell(rung, step, scene.relay_now(), grid.stale, spread);
     let (rect, response) = ui.allocate_exact_size(vec2(grid.width, grid.row), Sense::click());
     let inner = rect.shrink(1.5);

@@ -20,7 +20,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
             if let Reach::Lost(why) = &known.reach {
                 line(ui, format!("    {why}"), colours.warn);
             }
-            if known.url.starts_with("http://") && !is_here(&known.url) {
+            if shared::remote::is_in_clear(&known.url) {
                 let text = "    http: a token to it travels in clear; use https, or a tunnel";
                 line(ui, text, colours.warn);
             }
@@ -67,12 +67,6 @@ fn settings(ui: &mut Ui, scene: &mut Scene<'_>) {
         let sign = if muted { "muted" } else { "▲" };
         line(ui, format!("{sign} {}", alert.text), colour);
     }
-}
-
-/// Whether an address is this machine's own.
-fn is_here(url: &str) -> bool {
-    let host = url.split("://").nth(1).unwrap_or_default();
-    ["127.", "localhost", "[::1]"].iter().any(|here| host.starts_with(here))
 }
 
 fn head() -> String {

@@ -47,7 +47,7 @@ fn nothing() -> Vec<String> {
 fn of_rung(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
     let now = scene.relay_now();
     let region = rung.region.as_deref().map(|region| format!(" · {region}")).unwrap_or_default();
-    let said = cell(rung, None, now, None, spread(scene, &rung.name));
+    let said = cell(rung, None, now, None, scene.model.spread(&rung.name));
     let health = &rung.health;
     let since = health.sick_since_at.map(|at| format!(" since {}", scene.clock(at)));
     let opens = match health.opens_10m {
@@ -83,11 +83,6 @@ fn of_rung(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
     out.push("p probe now  t test call  n note".to_owned());
     out.push("Enter history  x mark  e extend".to_owned());
     out
-}
-
-fn spread(scene: &Scene<'_>, rung: &str) -> Spread {
-    let merged = scene.model.merged.as_ref();
-    merged.and_then(|merged| merged.spread.get(rung)).copied().unwrap_or_default()
 }
 
 /// How the rung is on each of several relays.

@@ -86,8 +86,7 @@ fn heading(
 
 fn one(ui: &mut Ui, scene: &mut Scene<'_>, rung: &RungState, stale: Option<i64>) {
     let colours = scene.colours;
-    let spread = scene.model.merged.as_ref().and_then(|merged| merged.spread.get(&rung.name));
-    let spread = spread.copied().unwrap_or_default();
+    let spread = scene.model.spread(&rung.name);
     let said = cell(rung, None, scene.relay_now(), stale, spread);
     let colour = match said.fill {
         Fill::None | Fill::Dashed => colours.dim,

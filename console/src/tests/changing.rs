@@ -355,3 +355,58 @@ fn a_late_answer_to_an_earlier_change_is_not_the_last() {
     let last = harness.state().console.model.last.clone().unwrap();
     assert_eq!(last.id, ids[1]);
 }
+
+#[test]
+fn of_a_provider_only_what_changed_is_told_and_an_older_relay_is_expected_nothing() {
+    let mut board = sick();
+    board.rungs[0].override_version = None;
+    let mut harness = opened(Desk::with(&board));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::O);
+    press_with(&mut harness, Modifiers::ALT, Key::S);
+    let expect = harness.state().console.model.dialog.as_ref().unwrap().expect[&0].clone();
+    assert_eq!(expect.into_iter().collect::<Vec<_>>(), [("rung/luna".to_owned(), 0)]);
+    let mut luna = board.rungs[2].clone();
+    sample::force(&mut luna, "demoted");
+    harness.state_mut().event("rung", &luna);
+    harness.state_mut().work();
+    let changed = harness.state().console.model.dialog.as_ref().unwrap().changed.clone().unwrap();
+    assert!(changed.contains("luna is demoted") && !changed.contains("sol"), "{changed}");
+}
+
+#[test]
+fn a_test_call_is_not_taken_for_done_before_its_answer_is_known() {
+    use shared::admin::actions::{About, Action, ActionKind};
+    let mut harness = opened(Desk::with(&sick()));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::T);
+    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    let id = harness.state().console.model.dialog.as_ref().unwrap().id.clone();
+    let lost = Err((true, "it broke off".to_owned()));
+    harness.state_mut().news(News::Done { relay: 0, id: id.clone(), result: lost });
+    let unanswered = Action {
+        id: id.clone(),
+        at: sample::NIGHT,
+        kind: ActionKind::Check,
+        by: "ana".to_owned(),
+        reason: "test call".to_owned(),
+        changes: Vec::new(),
+        about: About { rung: Some("sol".to_owned()), ladder: None },
+        before: None,
+        after: None,
+        accepted: Vec::new(),
+        check: None,
+        until_at: None,
+        ended_at: None,
+        ended_by: None,
+        undoes: None,
+        in_force: false,
+    };
+    harness.state_mut().event("snapshot", &sick());
+    harness.state_mut().work();
+    let found = Ok(Some(Box::new(unanswered)));
+    harness.state_mut().news(News::LookedUp { relay: 0, id: id.clone(), found });
+    let model = &harness.state().console.model;
+    assert!(model.unconfirmed.contains_key(&(0, id)), "it is looked for again");
+    assert!(model.said.as_ref().unwrap().0.contains("not confirmed"));
+}

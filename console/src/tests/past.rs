@@ -314,8 +314,6 @@ fn an_action_is_ended_only_where_it_holds_and_only_if_it_still_does() {
     for (boards, relays) in [
         ([with(None), with(Some("act_1"))], vec![1]),
         ([with(Some("act_9")), with(Some("act_9"))], Vec::new()),
-        // It went to both, and on the first somebody was there since.
-        ([with(Some("act_9")), with(Some("act_1"))], vec![1]),
     ] {
         let mut harness = opened(Desk::of(&boards));
         press(&mut harness, Key::Num4);
@@ -391,4 +389,52 @@ fn where_nothing_has_stirred_nothing_is_asked() {
     harness.state_mut().now += 4_000;
     harness.state_mut().work();
     assert_eq!(newer(harness.state()), 0);
+}
+
+#[test]
+fn a_colleagues_later_override_is_not_ended_with_an_earlier_one() {
+    let with = |action: &str| {
+        let mut board = sample::calm(&[("chat", &["sol", "opus"])]);
+        sample::force(&mut board.rungs[0], "forced_open");
+        board.rungs[0].forced.as_mut().unwrap().action = Some(action.to_owned());
+        board
+    };
+    // It went to both and still holds of something on both; of sol on the second only.
+    let mut harness = opened(Desk::of(&[with("act_9"), with("act_1")]));
+    press(&mut harness, Key::Num4);
+    for relay in [0, 1] {
+        let items = vec![action("act_1", ActionKind::Change, true)];
+        harness
+            .state_mut()
+            .news(News::Actions { relay, found: Ok(ActionPage { items, next: None }) });
+    }
+    press(&mut harness, Key::ArrowDown);
+    press(&mut harness, Key::A);
+    assert!(harness.state().console.model.dialog.is_none());
+}
+
+#[test]
+fn nothing_newer_is_asked_for_before_the_first_page_has_come() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::Num2);
+    let ladder = harness.state().console.model.ladder("chat").unwrap().clone();
+    harness.state_mut().now += 600;
+    harness.state_mut().event("ladder", &ladder);
+    harness.state_mut().work();
+    let of = |task: &&Task| matches!(task, Task::Requests { what: Which::Newer, .. });
+    assert_eq!(harness.state().sent.iter().filter(of).count(), 0);
+}
+
+#[test]
+fn what_is_known_of_breakers_stands_when_it_cannot_be_read_again() {
+    let mut harness = opened(desk());
+    press(&mut harness, Key::Num4);
+    let items = vec![action("act_1", ActionKind::Change, true)];
+    harness
+        .state_mut()
+        .news(News::Actions { relay: 0, found: Ok(ActionPage { items, next: None }) });
+    let found = Err("connection refused".to_owned());
+    harness.state_mut().news(News::Actions { relay: 0, found });
+    harness.run_steps(2);
+    assert!(harness.query_all_by_label_contains("sol forced open").count() > 0);
 }

@@ -379,10 +379,3 @@ pub fn is_counting(model: &Model, now: i64) -> bool {
     let lost = lost.into_iter().any(|known| known.is_stale(now));
     waits || said || ends || lost || !model.lines.is_empty()
 }
-
-impl<T> Loaded<T> {
-    /// Whether an answer is awaited.
-    pub const fn is_asked(&self) -> bool {
-        matches!(self, Self::Asked)
-    }
-}
