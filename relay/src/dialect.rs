@@ -10,6 +10,7 @@
 
 pub mod fields;
 pub mod matchers;
+pub mod neutral;
 pub mod openai_chat;
 pub mod provider_error;
 pub mod retry_after;

@@ -9,6 +9,7 @@ pub mod admin;
 pub mod attempt;
 pub mod deeds;
 pub mod diagnose;
+pub mod dialect;
 pub mod figures;
 pub mod histogram;
 pub mod id;
@@ -24,6 +25,7 @@ pub mod usage;
 mod words;
 
 pub use attempt::{AttemptKind, Cause, PassedOver, StreamVerdict, TokenVerdict};
+pub use dialect::Dialect;
 pub use id::RequestId;
 pub use outcome::{AttemptOutcome, RequestOutcome};
 pub use price::{NanoUsd, Price};

@@ -1,0 +1,19 @@
+//! What requests and answers say, whatever dialect says it.
+//!
+//! Where a client and a rung speak different dialects, everything that one says
+//! to the other passes through here: each dialect reads into these words and
+//! writes out of them, and none knows another. So a new dialect is one module,
+//! and what can be said at all is one list.
+
+mod event;
+mod request;
+mod signed;
+mod whole;
+
+pub use event::{Event, Finish};
+pub use request::{
+    Audio, Effort, File, Format, Image, Part, Role, Signed, Source, Thinking, Tool, ToolChoice,
+    Turn, Unable, Upstream,
+};
+pub use request::{Request, Target};
+pub use whole::{Answer, Piece};
