@@ -12,8 +12,7 @@ mod whole;
 
 pub use event::{Event, Finish};
 pub use request::{
-    Audio, Effort, File, Format, Image, Part, Role, Signed, Source, Thinking, Tool, ToolChoice,
-    Turn, Unable, Upstream,
+    Again, Audio, Degrade, Effort, File, Format, Image, Part, Request, Role, Signed, Source,
+    Target, Thinking, Tool, ToolChoice, Turn, Unable, Upstream,
 };
-pub use request::{Request, Target};
 pub use whole::{Answer, Piece};

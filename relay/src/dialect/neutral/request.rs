@@ -232,7 +232,7 @@ pub enum Effort {
     Max,
 }
 
-/// The rung that a request is written for.
+/// The rung that a request is written for, and what is different for it.
 #[derive(Debug, Clone, Copy)]
 pub struct Target<'a> {
     /// The model's name at its provider.
@@ -241,6 +241,32 @@ pub struct Target<'a> {
     pub max_output: Option<u64>,
     /// Whether a chat provider is asked for usage by `stream_options`.
     pub ask_usage: bool,
+    /// Takes the place of every system prompt of the client's.
+    pub system: Option<&'a str>,
+    /// Wishes that the rung cannot fulfil, and what becomes of them.
+    pub degrade: Degrade,
+    /// An answer that did not follow its schema: the model is asked again.
+    pub again: Option<Again<'a>>,
+}
+
+/// What is made less of for a rung that lacks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Degrade {
+    /// The schema goes into the system prompt, and no field asks for it.
+    pub json_schema: bool,
+    /// One tool call at a time is asked for.
+    pub parallel_tools: bool,
+    /// `max_output` is lowered to what the rung gives.
+    pub max_output: bool,
+}
+
+/// The answer that was no good, and why.
+#[derive(Debug, Clone, Copy)]
+pub struct Again<'a> {
+    /// What the model said.
+    pub answer: &'a str,
+    /// What is wrong with it, for the model.
+    pub problem: &'a str,
 }
 
 /// A request in a rung's dialect: always one for a stream.

@@ -15,6 +15,8 @@ pub struct Answer {
     pub finish: Option<Finish>,
     /// The stop sequence that was hit.
     pub stop_sequence: Option<String>,
+    /// Where each call stands among the pieces.
+    calls: Vec<usize>,
     /// A proof that waits for its call.
     signature: Option<String>,
     /// Bytes that are held.
@@ -102,11 +104,13 @@ impl Answer {
                     custom: *custom,
                     signature: self.signature.take(),
                 };
+                self.calls.push(self.pieces.len());
                 self.push(piece, id.len().saturating_add(name.len()));
             }
-            Event::Arguments { call: wanted, json } => {
-                let of = |piece: &&mut Piece| matches!(piece, Piece::Call { call, .. } if call == wanted);
-                if let Some(Piece::Call { arguments, .. }) = self.pieces.iter_mut().rev().find(of) {
+            Event::Arguments { call, json } => {
+                let place = self.calls.get(*call).copied();
+                let piece = place.and_then(|place| self.pieces.get_mut(place));
+                if let Some(Piece::Call { arguments, .. }) = piece {
                     grow(arguments, json, &mut self.held);
                 }
             }
