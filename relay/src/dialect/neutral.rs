@@ -5,11 +5,13 @@
 //! writes out of them, and none knows another. So a new dialect is one module,
 //! and what can be said at all is one list.
 
+mod degrade;
 mod event;
 mod request;
 mod signed;
 mod whole;
 
+pub use degrade::{again_prompt, apply, lowered, refuse_foreign, schema_prompt};
 pub use event::{Event, Finish};
 pub use request::{
     Again, Audio, Degrade, Effort, File, Format, Image, Part, Request, Role, Signed, Source,

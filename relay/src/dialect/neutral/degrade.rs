@@ -1,0 +1,182 @@
+//! What becomes of a request for a rung that is told something else than was asked.
+//!
+//! The words that the relay itself says to a model stand here and nowhere else, so that
+//! a rung is told the same whether its client speaks its dialect or another one.
+
+use super::request::{Format, Part, Request, Role, Target, Turn, Unable};
+use serde_json::value::RawValue;
+
+/// Asks for an answer that follows `schema`, for a system prompt.
+#[must_use]
+pub fn schema_prompt(schema: &RawValue) -> String {
+    format!(
+        "Answer only with JSON that follows this JSON schema. Write nothing before or after the \
+         JSON, and no code fence around it.\n{}",
+        schema.get()
+    )
+}
+
+/// Asks again after an answer that was no good, as the user. `problem` says what is wrong.
+#[must_use]
+pub fn again_prompt(problem: &str) -> String {
+    format!(
+        "Your last answer does not follow the JSON schema: {problem}\nAnswer again, with the \
+         corrected JSON alone."
+    )
+}
+
+/// Does to `request` all that `target` asks for in neutral words: its system prompt, what it
+/// lacks, and the question asked again. The model's name and `ask_usage` are the dialect's.
+pub fn apply(request: &mut Request, target: &Target<'_>) {
+    if let Some(system) = target.system {
+        request.system = vec![system.to_owned()];
+        request.system.retain(|text| !text.is_empty());
+    }
+    if target.degrade.json_schema
+        && let Some(Format::Schema { schema, .. }) =
+            request.format.take_if(|format| matches!(format, Format::Schema { .. }))
+    {
+        request.system.push(schema_prompt(&schema));
+    }
+    if target.degrade.parallel_tools && !request.tools.is_empty() {
+        request.parallel_tools = Some(false);
+    }
+    if target.degrade.max_output {
+        request.max_output = lowered(request.max_output, target.max_output);
+    }
+    if let Some(again) = target.again {
+        // Providers refuse an empty turn, and it would tell the model nothing.
+        if !again.answer.trim().is_empty() {
+            push(request, Role::Assistant, again.answer.to_owned());
+        }
+        push(request, Role::User, again_prompt(again.problem));
+    }
+}
+
+/// What is left of a limit that the client asked for. None asked for stays none.
+#[must_use]
+pub fn lowered(asked: Option<u64>, most: Option<u64>) -> Option<u64> {
+    asked.map(|asked| most.map_or(asked, |most| asked.min(most)))
+}
+
+/// Says no if the client asked for something that the neutral form has no words for.
+///
+/// # Errors
+///
+/// Names the first such field.
+pub fn refuse_foreign(request: &Request) -> Result<(), Unable> {
+    match request.foreign.first() {
+        Some(path) => Err(Unable { feature: path.clone() }),
+        None => Ok(()),
+    }
+}
+
+fn push(request: &mut Request, role: Role, text: String) {
+    match request.turns.last_mut() {
+        Some(turn) if turn.role == role => turn.parts.push(Part::Text(text)),
+        _ => request.turns.push(Turn { role, parts: vec![Part::Text(text)] }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::request::{Again, Degrade, Tool};
+    use super::*;
+
+    const PLAIN: Target<'static> = Target {
+        model: "m",
+        max_output: None,
+        ask_usage: false,
+        system: None,
+        degrade: Degrade { json_schema: false, parallel_tools: false, max_output: false },
+        again: None,
+    };
+
+    fn request() -> Request {
+        let schema = RawValue::from_string(r#"{"type": "object"}"#.to_owned()).unwrap();
+        let tool =
+            Tool { name: "f".to_owned(), description: None, parameters: None, strict: None };
+        Request {
+            system: vec!["be kind".to_owned(), "be brief".to_owned()],
+            turns: vec![Turn { role: Role::User, parts: vec![Part::Text("hi".to_owned())] }],
+            tools: vec![tool],
+            parallel_tools: Some(true),
+            format: Some(Format::Schema { name: None, description: None, schema, strict: None }),
+            max_output: Some(900),
+            ..Request::default()
+        }
+    }
+
+    fn told(target: &Target<'_>) -> Request {
+        let mut request = request();
+        apply(&mut request, target);
+        request
+    }
+
+    #[test]
+    fn nothing_changes_unless_the_rung_asks_for_it() {
+        let max_output = Some(100);
+        let same = told(&Target { max_output, ..PLAIN });
+        assert_eq!(format!("{same:?}"), format!("{:?}", request()));
+    }
+
+    #[test]
+    fn the_rungs_own_system_prompt_takes_the_place_of_every_other() {
+        assert_eq!(told(&Target { system: Some("mine"), ..PLAIN }).system, ["mine"]);
+        assert!(told(&Target { system: Some(""), ..PLAIN }).system.is_empty());
+    }
+
+    #[test]
+    fn a_schema_becomes_a_system_prompt_and_nothing_else_asks_for_it() {
+        let degrade = Degrade { json_schema: true, ..PLAIN.degrade };
+        let told = told(&Target { degrade, system: Some("mine"), ..PLAIN });
+        assert!(told.format.is_none());
+        assert_eq!(told.system.len(), 2);
+        assert!(told.system[1].ends_with("\n{\"type\": \"object\"}"), "{}", told.system[1]);
+        let mut free = Request { format: Some(Format::Json), ..request() };
+        apply(&mut free, &Target { degrade, ..PLAIN });
+        assert!(matches!(free.format, Some(Format::Json)), "only a schema is degraded");
+        assert_eq!(free.system.len(), 2);
+    }
+
+    #[test]
+    fn one_tool_at_a_time_and_no_more_output_than_there_is() {
+        let degrade = Degrade { parallel_tools: true, max_output: true, json_schema: false };
+        let told = told(&Target { degrade, max_output: Some(100), ..PLAIN });
+        assert_eq!((told.parallel_tools, told.max_output), (Some(false), Some(100)));
+        for (asked, most, left) in [
+            (None, Some(5), None),
+            (Some(9), None, Some(9)),
+            (Some(9), Some(5), Some(5)),
+            (Some(4), Some(5), Some(4)),
+        ] {
+            assert_eq!(lowered(asked, most), left);
+        }
+    }
+
+    #[test]
+    fn the_bad_answer_is_shown_to_the_model_with_what_is_wrong() {
+        let again = Again { answer: "{}", problem: "'a' is missing" };
+        let told = told(&Target { again: Some(again), ..PLAIN });
+        let roles: Vec<Role> = told.turns.iter().map(|turn| turn.role).collect();
+        assert_eq!(roles, [Role::User, Role::Assistant, Role::User]);
+        assert!(matches!(&told.turns[1].parts[..], [Part::Text(said)] if said == "{}"));
+        assert!(matches!(&told.turns[2].parts[..], [Part::Text(ask)] if ask.contains("'a' is missing")));
+    }
+
+    #[test]
+    fn an_empty_answer_is_not_shown() {
+        let again = Again { answer: " \n", problem: "it is empty" };
+        let told = told(&Target { again: Some(again), ..PLAIN });
+        assert_eq!(told.turns.len(), 1, "the user's turns are one");
+        assert_eq!(told.turns[0].parts.len(), 2);
+    }
+
+    #[test]
+    fn what_has_no_words_is_refused_by_its_name() {
+        assert!(refuse_foreign(&request()).is_ok());
+        let foreign = vec!["logit_bias".to_owned(), "n".to_owned()];
+        let refused = refuse_foreign(&Request { foreign, ..request() }).unwrap_err();
+        assert_eq!(refused.feature, "logit_bias");
+    }
+}
