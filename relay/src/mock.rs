@@ -1,4 +1,4 @@
-//! A simulated OpenAI-chat provider that misbehaves on cue.
+//! A simulated provider that misbehaves on cue, in every dialect.
 //!
 //! A relay is judged by what it does on the day a provider goes bad, and real
 //! providers cannot be asked to. This one can: it streams at a set pace, and a
@@ -10,22 +10,29 @@
 //! relay, so that the relay cannot be tested against its own ideas.
 
 mod answer;
+mod anthropic;
 mod chat;
 mod control;
+mod dialect;
 mod fault;
+mod frame;
+mod gemini;
+mod handle;
 mod log;
 mod options;
 mod pace;
+mod plan;
 mod play;
+mod proof;
 mod record;
-mod refusal;
 mod request;
+mod responses;
 mod routes;
 mod script;
 mod server;
 mod spec;
 mod state;
-mod wire;
+mod wish;
 
 #[cfg(test)]
 mod tests;
@@ -35,3 +42,4 @@ pub use log::Report;
 pub use options::{MockArgs, MockOptions};
 pub use record::{Disconnect, Record, Timings};
 pub use server::{Mock, serve};
+pub use wish::{Calls, Ending, Reasoning, Wish, WishedCall};

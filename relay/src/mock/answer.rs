@@ -1,68 +1,191 @@
-//! What the mock says: a text in tokens, a refusal, or the call of a tool.
+//! What the mock says: reasoning, a text, a refusal, the calls of tools.
 
 use serde_json::{Map, Value, json};
 
+use super::frame::random;
 use super::options::MockOptions;
-use super::request::{ChatRequest, Tool};
+use super::request::{Request, Tool};
+use super::wish::{Calls, Ending, Reasoning, Wish};
 
 /// An answer before it is put on the wire.
 #[derive(Debug)]
 pub(super) struct Answer {
-    /// What it is made of.
+    /// What it is made of, in its order.
+    pub(super) parts: Vec<Part>,
+    /// Why it ends.
+    pub(super) finish: Finish,
+    /// Prompt tokens that come from a cache.
+    pub(super) cached: usize,
+    /// Prompt tokens that go to a cache.
+    pub(super) cache_written: usize,
+}
+
+/// A piece of an answer.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// What it is.
     pub(super) kind: Kind,
     /// Its text, or the arguments of its call, token by token.
     pub(super) tokens: Vec<String>,
-    /// Its finish reason.
-    pub(super) finish: &'static str,
 }
 
-/// What an answer is made of.
+/// What a piece is.
 #[derive(Debug)]
 pub(super) enum Kind {
+    /// What is thought before.
+    Reasoning,
     /// Text.
     Content,
     /// The words of a refusal.
     Refusal,
-    /// A call of the tool of this name; its first token is the name.
-    Call(String),
+    /// A call of a tool; its first token is the name.
+    Call {
+        /// What is to set it apart; a dialect puts its own letters before it.
+        id: String,
+        /// The tool's name.
+        name: String,
+    },
+}
+
+/// Why an answer ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Finish {
+    /// It is whole.
+    Stop,
+    /// Tools are to be called.
+    Calls,
+    /// It has as many tokens as it may.
+    Length,
+    /// A filter took the rest.
+    Filter,
+    /// The model declines.
+    Refusal,
+}
+
+impl Part {
+    /// Its text, or its arguments as they are on the wire.
+    pub(super) fn text(&self) -> String {
+        self.tokens.concat()
+    }
+
+    /// The arguments of its call; an empty object if they were cut short.
+    pub(super) fn arguments(&self) -> Value {
+        serde_json::from_str(&self.text()).unwrap_or_else(|_| json!({}))
+    }
+
+    fn call(name: &str, arguments: &Value) -> Self {
+        let letters: Vec<char> = arguments.to_string().chars().collect();
+        let mut tokens = vec![String::new()];
+        tokens.extend(letters.chunks(4).map(|piece| piece.iter().collect::<String>()));
+        Self { kind: Kind::Call { id: random(24), name: name.into() }, tokens }
+    }
 }
 
 impl Answer {
     /// The answer to a request.
-    pub(super) fn to(request: &ChatRequest, options: &MockOptions) -> Self {
-        let mut answer = match (&request.tool, &options.text) {
-            (Some(tool), _) => Self::call(tool),
-            (None, Some(text)) => Self::content(tokens(text)),
-            (None, None) => Self::content(paragraph(&options.name, options.tokens)),
-        };
-        if request.max_tokens.is_some_and(|max| max < answer.tokens.len()) {
-            answer.tokens.truncate(request.max_tokens.unwrap_or_default());
-            answer.finish = "length";
+    pub(super) fn to(request: &Request, wish: &Wish, options: &MockOptions) -> Self {
+        let mut answer = Self::empty();
+        answer.cached = wish.cached_tokens.unwrap_or_default();
+        answer.cache_written = wish.cache_write_tokens.unwrap_or_default();
+        answer.add(Kind::Reasoning, tokens(&thoughts(request, wish)));
+        if wish.finish == Some(Ending::Refusal) {
+            answer.add(Kind::Refusal, tokens(DECLINED));
+            answer.finish = Finish::Refusal;
+        } else {
+            let calls = calls(request, wish);
+            match (&wish.text, &options.text, &request.schema) {
+                (Some(text), ..) => answer.add(Kind::Content, tokens(text)),
+                _ if !calls.is_empty() => {}
+                (None, Some(text), _) => answer.add(Kind::Content, tokens(text)),
+                (None, None, Some(schema)) => {
+                    answer.add(Kind::Content, tokens(&example(schema, 0).to_string()));
+                }
+                (None, None, None) => {
+                    answer.add(Kind::Content, paragraph(&options.name, options.tokens));
+                }
+            }
+            answer.finish = if calls.is_empty() { Finish::Stop } else { Finish::Calls };
+            answer.parts.extend(calls);
         }
-        answer
+        match wish.finish {
+            Some(Ending::Length) => answer.finish = Finish::Length,
+            Some(Ending::ContentFilter) => answer.finish = Finish::Filter,
+            Some(Ending::Stop | Ending::Refusal) | None => {}
+        }
+        answer.limit(request.max_tokens)
     }
 
     /// The answer to a request that the model declines.
     pub(super) fn refusal() -> Self {
-        let tokens = tokens("I'm sorry, but I can't help with that.");
-        Self { kind: Kind::Refusal, tokens, finish: "stop" }
+        let mut answer = Self::empty();
+        answer.add(Kind::Refusal, tokens(DECLINED));
+        Self { finish: Finish::Refusal, ..answer }
     }
 
     /// An answer without a word in it.
     pub(super) fn empty() -> Self {
-        Self::content(Vec::new())
+        Self { parts: Vec::new(), finish: Finish::Stop, cached: 0, cache_written: 0 }
     }
 
-    fn content(tokens: Vec<String>) -> Self {
-        Self { kind: Kind::Content, tokens, finish: "stop" }
+    fn add(&mut self, kind: Kind, tokens: Vec<String>) {
+        if !tokens.is_empty() {
+            self.parts.push(Part { kind, tokens });
+        }
     }
 
-    fn call(tool: &Tool) -> Self {
-        let arguments = example(&tool.parameters, 0).to_string();
-        let letters: Vec<char> = arguments.chars().collect();
-        let mut tokens = vec![String::new()];
-        tokens.extend(letters.chunks(4).map(|piece| piece.iter().collect::<String>()));
-        Self { kind: Kind::Call(tool.name.clone()), tokens, finish: "tool_calls" }
+    fn limit(mut self, max: Option<usize>) -> Self {
+        let Some(mut left) = max.filter(|max| *max < self.count()) else { return self };
+        for part in &mut self.parts {
+            part.tokens.truncate(left);
+            left -= part.tokens.len();
+        }
+        self.parts.retain(|part| !part.tokens.is_empty());
+        self.finish = Finish::Length;
+        self
+    }
+
+    /// All its tokens.
+    pub(super) fn count(&self) -> usize {
+        self.parts.iter().map(|part| part.tokens.len()).sum()
+    }
+
+    /// Those of them that are reasoning.
+    pub(super) fn reasoning(&self) -> usize {
+        let reasoning = self.parts.iter().filter(|part| matches!(part.kind, Kind::Reasoning));
+        reasoning.map(|part| part.tokens.len()).sum()
+    }
+
+    /// The words of its refusal.
+    pub(super) fn declined(&self) -> String {
+        let refusals = self.parts.iter().filter(|part| matches!(part.kind, Kind::Refusal));
+        refusals.map(Part::text).collect()
+    }
+}
+
+const DECLINED: &str = "I'm sorry, but I can't help with that.";
+const THOUGHTS: &str = "Is the knot tied? It is. Is the rope long enough? It is.";
+
+fn thoughts(request: &Request, wish: &Wish) -> String {
+    match &wish.reasoning {
+        Some(Reasoning::Words(words)) => words.clone(),
+        Some(Reasoning::Given(true)) => THOUGHTS.into(),
+        Some(Reasoning::Given(false)) => String::new(),
+        None if request.reasoning => THOUGHTS.into(),
+        None => String::new(),
+    }
+}
+
+fn calls(request: &Request, wish: &Wish) -> Vec<Part> {
+    let of_tool = |tool: &Tool| Part::call(&tool.name, &example(&tool.parameters, 0));
+    match &wish.calls {
+        Some(Calls::Count(count)) => {
+            request.tools.iter().cycle().take(*count).map(of_tool).collect()
+        }
+        Some(Calls::These(these)) => {
+            let wished = these.iter();
+            wished.map(|call| Part::call(&call.name, &json!(call.arguments))).collect()
+        }
+        None => request.tool.iter().map(of_tool).collect(),
     }
 }
 

@@ -1,52 +1,69 @@
-//! `POST /v1/chat/completions`.
+//! `POST /v1/chat/completions`, in OpenAI's words.
 
-use std::sync::Arc;
+mod history;
+mod read;
+pub(super) mod refusal;
+mod wire;
 
-use axum::extract::State;
-use axum::response::Response;
 use bytes::Bytes;
-use http::HeaderMap;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::fault::FaultSpec;
-use super::pace::Pace;
-use super::play::play;
-use super::refusal::Refusal;
-use super::request::{ChatRequest, record};
-use super::script::Script;
-use super::state::{Shared, Ticket};
+use super::dialect::{Call, Dialect, Refusal, Turn};
+use super::frame::unnamed;
+use super::plan::Plan;
+use super::request::Request;
+use refusal::error_body;
 
-/// Answers, or misbehaves.
-pub(super) async fn chat(
-    State(shared): State<Arc<Shared>>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    let pace = Pace::start();
-    let fields = serde_json::from_slice::<Map<String, Value>>(&body);
-    let empty = Map::new();
-    let ticket = shared.admit(record(&headers, fields.as_ref().unwrap_or(&empty)), pace);
-    let script = match fields {
-        Ok(fields) => script(&shared, &fields, &ticket),
-        Err(_) => {
-            let words = "We could not parse the JSON body of your request.";
-            Err(Refusal::bad_request(None, words))
-        }
-    };
-    play(script.unwrap_or_else(|refusal| Script::refusal(&refusal)), ticket).await
-}
+/// The dialect `openai-chat`.
+#[derive(Debug)]
+pub(super) struct Chat;
 
-fn script(
-    shared: &Shared,
-    fields: &Map<String, Value>,
-    ticket: &Ticket,
-) -> Result<Script, Refusal> {
-    let request = ChatRequest::read(fields)?;
-    let own = request.x_mock.clone().map(FaultSpec::from_json).transpose();
-    let own = own.map_err(|bad| Refusal::bad_request(Some("x_mock"), &bad.to_string()))?;
-    let fault = shared.strike(&request, own.as_ref());
-    if let Some(fault) = &fault {
-        ticket.struck(fault);
+impl Dialect for Chat {
+    fn name(&self) -> &'static str {
+        "openai-chat"
     }
-    Ok(Script::of(&request, fault.as_ref(), &shared.options))
+
+    fn read(&self, call: &Call<'_>) -> Result<Request, Refusal> {
+        read::read(call.body)
+    }
+
+    fn plan(&self, turn: &Turn<'_>) -> Plan {
+        wire::plan(turn)
+    }
+
+    fn whole(&self, turn: &Turn<'_>) -> Value {
+        wire::whole(turn)
+    }
+
+    fn empty(&self, turn: &Turn<'_>, finish: bool) -> Vec<Bytes> {
+        wire::empty(turn, finish)
+    }
+
+    fn error(&self, _turn: &Turn<'_>, _sent: u64, kind: &str, message: &str) -> Vec<Bytes> {
+        vec![unnamed(&error_body(kind, message))]
+    }
+
+    fn error_body(&self, kind: &str, message: &str) -> Value {
+        error_body(kind, message)
+    }
+
+    fn broken(&self) -> Bytes {
+        wire::BROKEN
+    }
+
+    fn ping(&self) -> &'static [u8] {
+        wire::PING
+    }
+
+    fn bad_request(&self, param: Option<&str>, words: &str) -> Refusal {
+        refusal::bad_request(param, words)
+    }
+
+    fn of_status(&self, status: u16, _retry_after: Option<&str>) -> Refusal {
+        refusal::of_status(status)
+    }
+
+    fn context_exceeded(&self) -> Refusal {
+        refusal::context_exceeded()
+    }
 }

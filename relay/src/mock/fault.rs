@@ -16,7 +16,7 @@ use serde_json::Value;
 pub enum Fault {
     /// None: lets one request through while a standing fault is on.
     None {},
-    /// Head and role chunk come at once, the first content this late.
+    /// Head and prelude come at once, the first content this late.
     SlowFirstToken {
         /// Milliseconds until the first content.
         ms: u64,
@@ -47,7 +47,8 @@ pub enum Fault {
     ErrorFrame {
         /// Tokens sent first.
         after: usize,
-        /// What the error calls itself: `server_error`, `overloaded`, …
+        /// What the error calls itself: `server_error`, `overloaded`,
+        /// `rate_limit_exceeded`, …; each dialect has its own word for these.
         #[serde(default = "server_error")]
         kind: String,
         /// The error's sentence.
@@ -66,11 +67,12 @@ pub enum Fault {
     Status {
         /// The status, 200 to 999.
         status: u16,
-        /// The `Retry-After` header, as it is to stand there.
+        /// The `Retry-After` header, as it is to stand there; Gemini has none
+        /// and says it in the body.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after: Option<String>,
         /// The body: a string is sent as plain text, all else as JSON. Without
-        /// one it is what OpenAI would say.
+        /// one it is what the dialect's vendor would say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         body: Option<Value>,
     },
@@ -84,12 +86,12 @@ pub enum Fault {
         /// Tokens sent first.
         after: usize,
     },
-    /// Comments and nothing else, for ever.
+    /// Comments and nothing else, for ever; Anthropic's `ping` events there.
     Pings {
         /// Milliseconds from comment to comment.
         ms: u64,
     },
-    /// The model declines, in refusal deltas.
+    /// The model declines: in refusal deltas, or by the reason it ends with.
     Refuse {},
     /// 400: the prompt is longer than the model's context.
     ContextExceeded {},

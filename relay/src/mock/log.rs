@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::fault::FaultSpec;
 use super::record::{Disconnect, Ended, Record};
+use super::wish::Wish;
 
 /// How many requests, and how many disconnects, are remembered in detail.
 const KEPT: usize = 100;
@@ -18,7 +19,7 @@ pub struct Report {
     pub name: String,
     /// Answers that have not ended, also those that have not begun.
     pub open_streams: u64,
-    /// Chat requests since the start or the last reset.
+    /// Requests for answers since the start or the last reset.
     pub requests: u64,
     /// Clients that went away before their answer was whole.
     pub disconnects: u64,
@@ -26,6 +27,9 @@ pub struct Report {
     pub disconnected: Vec<Disconnect>,
     /// The standing fault.
     pub fault: Option<FaultSpec>,
+    /// The standing wish.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Wish>,
 }
 
 /// See the module.
@@ -81,7 +85,12 @@ impl Log {
     }
 
     /// The counts.
-    pub(super) fn report(&self, name: &str, fault: Option<&FaultSpec>) -> Report {
+    pub(super) fn report(
+        &self,
+        name: &str,
+        fault: Option<&FaultSpec>,
+        answer: Option<&Wish>,
+    ) -> Report {
         Report {
             name: name.into(),
             open_streams: self.open,
@@ -89,6 +98,7 @@ impl Log {
             disconnects: self.disconnects,
             disconnected: self.disconnected.iter().copied().collect(),
             fault: fault.cloned(),
+            answer: answer.cloned(),
         }
     }
 }

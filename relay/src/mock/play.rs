@@ -8,10 +8,10 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::{HeaderValue, StatusCode, header};
 
+use super::frame::random;
 use super::record::Ended;
 use super::script::{Script, Sent, Step};
 use super::state::Ticket;
-use super::wire::random;
 
 /// Answers as the script says. The ticket goes with the body, so that it ends
 /// when hyper lets go of it, whichever way.
@@ -99,8 +99,8 @@ impl Player {
         match sent {
             Sent::Token => self.ticket.event(true),
             Sent::Event => self.ticket.event(false),
-            Sent::Last => {
-                self.ticket.event(false);
+            Sent::Last | Sent::LastToken => {
+                self.ticket.event(sent == Sent::LastToken);
                 self.ticket.ended(Ended::Done);
             }
             Sent::Bytes => {}

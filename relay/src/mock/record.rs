@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::fault::Fault;
 
-/// One chat request, as it came and as it ended.
+/// One request for an answer, as it came and as it ended.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Record {
@@ -13,6 +13,11 @@ pub struct Record {
     pub id: u64,
     /// When it came, in milliseconds since the mock started.
     pub at_ms: u64,
+    /// Its path.
+    pub path: String,
+    /// The dialect it speaks: `openai-chat`, `anthropic-messages`,
+    /// `openai-responses` or `gemini`.
+    pub dialect: &'static str,
     /// The model it asked for.
     pub model: Option<String>,
     /// Whether it asked for a stream.
@@ -29,7 +34,7 @@ pub struct Record {
     pub status: Option<u16>,
     /// When what happened to it.
     pub timings: Timings,
-    /// Events sent, `[DONE]` included, comments not.
+    /// Events sent, the terminator included, comments not.
     pub events: u64,
     /// Tokens among them.
     pub tokens: u64,

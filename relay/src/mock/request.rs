@@ -1,30 +1,40 @@
-//! The part of a chat request that a mock acts on.
+//! The part of a request that a mock acts on, in no dialect.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use http::HeaderMap;
 use serde_json::{Map, Value};
 
+use super::dialect::Call;
 use super::record::{Record, Timings};
-use super::refusal::Refusal;
 
 /// See the module.
-#[derive(Debug, Clone)]
-pub(super) struct ChatRequest {
+#[derive(Debug, Clone, Default)]
+pub(super) struct Request {
     /// The model, echoed in the answer.
     pub(super) model: String,
     /// Whether to stream.
     pub(super) stream: bool,
     /// `stream_options`, as they came.
     pub(super) stream_options: Option<Value>,
-    /// The request's own fault, not yet read.
+    /// The request's own instruction, not yet read.
     pub(super) x_mock: Option<Value>,
     /// The most tokens the answer may have.
     pub(super) max_tokens: Option<usize>,
     /// A rough count of the prompt's tokens.
     pub(super) prompt_tokens: usize,
+    /// The tools there are.
+    pub(super) tools: Vec<Tool>,
     /// The tool that has to be called.
     pub(super) tool: Option<Tool>,
+    /// The schema of the JSON that the answer has to be.
+    pub(super) schema: Option<Value>,
+    /// Whether reasoning is asked for.
+    pub(super) reasoning: bool,
+    /// Whether the words of the reasoning are to be shown.
+    pub(super) shown: bool,
+    /// Whether the reasoning is to be proven.
+    pub(super) proof: bool,
 }
 
 /// A tool, as the client described it.
@@ -36,36 +46,51 @@ pub(super) struct Tool {
     pub(super) parameters: Value,
 }
 
-impl ChatRequest {
-    /// Reads a body.
-    pub(super) fn read(body: &Map<String, Value>) -> Result<Self, Refusal> {
-        let given = |key: &str| body.get(key).filter(|value| !value.is_null());
-        let model = given("model").and_then(Value::as_str).ok_or_else(|| {
-            Refusal::bad_request(Some("model"), "you must provide a model parameter")
-        })?;
-        let messages = given("messages").and_then(Value::as_array).filter(|m| !m.is_empty());
-        let messages = messages.ok_or_else(|| {
-            let words = "Invalid 'messages': empty array. Expected an array with minimum length 1.";
-            Refusal::bad_request(Some("messages"), words)
-        })?;
-        let max_tokens = given("max_completion_tokens").or_else(|| given("max_tokens"));
-        Ok(Self {
-            model: model.into(),
-            stream: given("stream").and_then(Value::as_bool).unwrap_or(false),
-            stream_options: given("stream_options").cloned(),
-            x_mock: given("x_mock").cloned(),
-            max_tokens: max_tokens.and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()),
-            // Four letters a token is what English comes to; 3 a message for its frame.
-            prompt_tokens: messages.iter().map(|m| 3 + letters(m) / 4).sum::<usize>() + 3,
-            tool: tool(body),
-        })
+impl Tool {
+    /// A tool from its description, whose schema stands under this key.
+    pub(super) fn read(description: &Value, schema: &str) -> Option<Self> {
+        let name = description.get("name")?.as_str()?.to_owned();
+        Some(Self { name, parameters: description.get(schema).cloned().unwrap_or_default() })
     }
+}
 
+/// The tool of this name, or the first one if none is named.
+pub(super) fn forced(tools: &[Tool], name: Option<&str>) -> Option<Tool> {
+    tools.iter().find(|tool| name.is_none_or(|name| tool.name == name)).cloned()
+}
+
+impl Request {
     /// Whether the usage is to follow the answer.
     pub(super) fn include_usage(&self) -> bool {
         let option = self.stream_options.as_ref().and_then(|o| o.get("include_usage"));
         option.and_then(Value::as_bool).unwrap_or(false)
     }
+}
+
+/// A field of a body that is there and not null.
+pub(super) fn given<'a>(body: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
+    body.get(key).filter(|value| !value.is_null())
+}
+
+/// A field that is a string.
+pub(super) fn text_of<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
+    value.get(key)?.as_str()
+}
+
+/// A field that is a list; an empty one if it is none.
+pub(super) fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// A field that is a count.
+pub(super) fn count(body: &Map<String, Value>, key: &str) -> Option<usize> {
+    given(body, key)?.as_u64().and_then(|n| usize::try_from(n).ok())
+}
+
+/// A rough count of tokens: four letters each is what English comes to, and 3 a
+/// message for its frame.
+pub(super) fn prompt_tokens(messages: &[Value]) -> usize {
+    messages.iter().map(|m| 3 + letters(m) / 4).sum::<usize>() + 3
 }
 
 fn letters(value: &Value) -> usize {
@@ -77,30 +102,25 @@ fn letters(value: &Value) -> usize {
     }
 }
 
-/// The tool that `tool_choice` forces, whether by name or by "some tool".
-fn tool(body: &Map<String, Value>) -> Option<Tool> {
-    let tools = body.get("tools")?.as_array()?;
-    let functions: Vec<&Value> = tools.iter().filter_map(|tool| tool.get("function")).collect();
-    let choice = body.get("tool_choice")?;
-    let name_of = |function: &Value| Some(function.get("name")?.as_str()?.to_owned());
-    let function = if choice == "required" {
-        *functions.first()?
-    } else {
-        let wanted = choice.get("function").and_then(name_of)?;
-        functions.into_iter().find(|f| name_of(f).as_ref() == Some(&wanted))?
-    };
-    let parameters = function.get("parameters").cloned().unwrap_or_default();
-    Some(Tool { name: name_of(function)?, parameters })
+/// What comes after the last message of the model's: the turn to be answered.
+pub(super) fn last_turn(messages: &[Value], is_models: impl Fn(&Value) -> bool) -> &[Value] {
+    let place = messages.iter().rposition(is_models).map_or(0, |place| place + 1);
+    messages.get(place..).unwrap_or_default()
 }
 
 /// What is written down about a request before anything is known of its answer.
-pub(super) fn record(headers: &HeaderMap, body: &Map<String, Value>) -> Record {
+pub(super) fn record(call: &Call<'_>, dialect: &'static str) -> Record {
+    let body = call.body;
+    let stream = body.get("stream").and_then(Value::as_bool).unwrap_or(false);
+    let model = body.get("model").and_then(Value::as_str).or(call.model);
     Record {
         id: 0,
         at_ms: 0,
-        model: body.get("model").and_then(Value::as_str).map(Into::into),
-        stream: body.get("stream").and_then(Value::as_bool).unwrap_or(false),
-        headers: readable(headers),
+        path: call.path.into(),
+        dialect,
+        model: model.map(Into::into),
+        stream: call.stream.unwrap_or(stream),
+        headers: readable(call.headers),
         keys: body.keys().cloned().collect(),
         stream_options: body.get("stream_options").cloned(),
         fault: None,
@@ -112,7 +132,8 @@ pub(super) fn record(headers: &HeaderMap, body: &Map<String, Value>) -> Record {
     }
 }
 
-const SECRET: &[&str] = &["authorization", "proxy-authorization", "x-api-key", "api-key", "cookie"];
+const SECRET: &[&str] =
+    &["authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie"];
 
 fn readable(headers: &HeaderMap) -> Map<String, Value> {
     let mut readable: Map<String, Value> = Map::new();

@@ -13,12 +13,12 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use super::answer::Answer;
+use super::dialect::{Dialect, Refusal, Turn};
 use super::fault::Fault;
 use super::options::MockOptions;
 use super::record::Ended;
-use super::refusal::Refusal;
-use super::request::ChatRequest;
-use super::wire::Wire;
+use super::request::Request;
+use super::wish::Wish;
 
 /// See the module.
 #[derive(Debug)]
@@ -63,6 +63,8 @@ pub(super) enum Sent {
     Event,
     /// The last event: whatever comes now, the answer was whole.
     Last,
+    /// A token that is the last event, too.
+    LastToken,
     /// No event.
     Bytes,
 }
@@ -74,7 +76,13 @@ const PAGE: &str = "<!DOCTYPE html>\n<html><head><title>Welcome</title></head>\n
 
 impl Script {
     /// The script for a request that is struck by this fault, or by none.
-    pub(super) fn of(request: &ChatRequest, fault: Option<&Fault>, options: &MockOptions) -> Self {
+    pub(super) fn of(
+        dialect: &dyn Dialect,
+        request: &Request,
+        fault: Option<&Fault>,
+        wish: &Wish,
+        options: &MockOptions,
+    ) -> Self {
         match fault {
             Some(Fault::Hang {}) => {
                 let never = Self::new("", VecDeque::new());
@@ -83,13 +91,27 @@ impl Script {
             Some(Fault::Html {}) => {
                 Self::page("text/html; charset=utf-8", PAGE.into(), Ended::Broken("html"))
             }
-            Some(Fault::ContextExceeded {}) => Self::refusal(&Refusal::context_exceeded()),
-            Some(Fault::NoStreamOptions {}) => Self::refusal(&Refusal::no_stream_options()),
-            Some(Fault::Status { status, retry_after, body }) => {
-                Self::of_status(*status, retry_after.clone(), body.as_ref())
+            Some(Fault::ContextExceeded {}) => Self::refusal(&dialect.context_exceeded()),
+            Some(Fault::NoStreamOptions {}) => {
+                let words = "Unrecognized request argument supplied: stream_options";
+                Self::refusal(&dialect.bad_request(None, words))
             }
-            _ if request.stream => stream::script(request, fault, options),
-            _ => whole::script(request, fault, options),
+            Some(Fault::Status { status, retry_after, body }) => {
+                Self::of_status(dialect, *status, retry_after.as_deref(), body.as_ref())
+            }
+            _ => {
+                let answer = match fault {
+                    Some(Fault::Refuse {}) => Answer::refusal(),
+                    Some(Fault::EmptyStream { .. }) => Answer::empty(),
+                    _ => Answer::to(request, wish, options),
+                };
+                let turn = Turn::new(request, answer, options.created());
+                if request.stream {
+                    stream::script(dialect, &turn, fault, options)
+                } else {
+                    whole::script(dialect, &turn, fault, options)
+                }
+            }
         }
     }
 
@@ -100,14 +122,21 @@ impl Script {
         Self { status: refusal.status, ..page }
     }
 
-    fn of_status(status: u16, retry_after: Option<String>, body: Option<&Value>) -> Self {
+    fn of_status(
+        dialect: &dyn Dialect,
+        status: u16,
+        retry_after: Option<&str>,
+        body: Option<&Value>,
+    ) -> Self {
         let page = match body {
-            None => Self::refusal(&Refusal::of_status(status)),
+            None => Self::refusal(&dialect.of_status(status, retry_after)),
             Some(Value::String(text)) => {
                 Self::page("text/plain; charset=utf-8", text.clone(), Ended::Instead(status))
             }
             Some(json) => Self::page(JSON, json.to_string(), Ended::Instead(status)),
         };
+        let in_header = body.is_some() || dialect.has_retry_after();
+        let retry_after = retry_after.filter(|_| in_header).map(Into::into);
         Self { status, retry_after, ..page }
     }
 
@@ -153,17 +182,4 @@ fn drip(fault: Option<&Fault>) -> Option<Duration> {
         Some(Fault::Drip { ms }) => Some(Duration::from_millis(*ms)),
         _ => None,
     }
-}
-
-fn answer_to(request: &ChatRequest, fault: Option<&Fault>, options: &MockOptions) -> Answer {
-    match fault {
-        Some(Fault::Refuse {}) => Answer::refusal(),
-        Some(Fault::EmptyStream { .. }) => Answer::empty(),
-        _ => Answer::to(request, options),
-    }
-}
-
-fn wire(request: &ChatRequest, options: &MockOptions) -> Wire {
-    let usage = request.include_usage();
-    Wire::new(&request.model, options.created(), usage, request.prompt_tokens)
 }

@@ -22,6 +22,7 @@ use super::options::{MockArgs, MockOptions};
 use super::record::Record;
 use super::routes::routes;
 use super::state::Shared;
+use super::wish::Wish;
 
 /// A mock inside this process. Dropped, it is gone, its open streams too.
 #[derive(Debug)]
@@ -53,6 +54,11 @@ impl Mock {
     /// Switches the standing fault, or takes it away.
     pub fn set_fault(&self, fault: impl Into<Option<FaultSpec>>) {
         self.shared.set_fault(fault.into());
+    }
+
+    /// Changes the standing wish, or takes it away.
+    pub fn set_answer(&self, answer: impl Into<Option<Wish>>) {
+        self.shared.set_answer(answer.into());
     }
 
     /// What `GET /mock` would say.

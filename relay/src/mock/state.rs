@@ -1,4 +1,4 @@
-//! What all connections of one mock share: its options, its fault, its log.
+//! What all connections of one mock share: its options, its fault, its wish, its log.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,8 @@ use super::log::{Log, Report};
 use super::options::MockOptions;
 use super::pace::Pace;
 use super::record::{Ended, Record};
-use super::request::ChatRequest;
+use super::request::Request;
+use super::wish::{Own, Wish};
 
 /// See the module.
 #[derive(Debug)]
@@ -22,6 +23,7 @@ pub(super) struct Shared {
 #[derive(Debug)]
 struct Inner {
     fault: Option<FaultSpec>,
+    answer: Option<Wish>,
     /// How often a request's own fault has struck, by its JSON.
     struck: HashMap<String, u32>,
     log: Log,
@@ -58,7 +60,7 @@ impl Shared {
     /// A mock that has seen nothing yet.
     pub(super) fn new(options: MockOptions) -> Arc<Self> {
         let fault = standing(options.fault.clone());
-        let inner = Inner { fault, struck: HashMap::new(), log: Log::default() };
+        let inner = Inner { fault, answer: None, struck: HashMap::new(), log: Log::default() };
         Arc::new(Self { options, began: Pace::start(), inner: Mutex::new(inner) })
     }
 
@@ -71,9 +73,22 @@ impl Shared {
         self.inner().fault = standing(fault);
     }
 
+    /// Changes the standing wish.
+    pub(super) fn set_answer(&self, answer: Option<Wish>) {
+        self.inner().answer = answer;
+    }
+
+    /// What a request's answer is to be: its own wish goes before the standing
+    /// one, field by field.
+    pub(super) fn wish(&self, own: &Own) -> Wish {
+        let standing = self.inner().answer.clone().unwrap_or_default();
+        let mine = own.at.as_ref().is_none_or(|at| *at == self.options.name);
+        if mine { own.wish.clone().or(standing) } else { standing }
+    }
+
     /// The fault that strikes this request, and one off its count. The request's
     /// own goes before the standing one, also when it means none or has worn off.
-    pub(super) fn strike(&self, request: &ChatRequest, own: Option<&FaultSpec>) -> Option<Fault> {
+    pub(super) fn strike(&self, request: &Request, own: Option<&FaultSpec>) -> Option<Fault> {
         let mut inner = self.inner();
         let fault = match own.filter(|spec| self.is_meant(spec)) {
             Some(spec) if hits(spec, request) => inner.strike_own(spec),
@@ -99,10 +114,11 @@ impl Shared {
         Ticket { shared: Arc::clone(self), id, pace, events: 0, ended }
     }
 
-    /// Forgets all it has seen, and the standing fault.
+    /// Forgets all it has seen, the standing fault and the standing wish.
     pub(super) fn reset(&self) {
         let mut inner = self.inner();
         inner.fault = None;
+        inner.answer = None;
         inner.struck.clear();
         inner.log.reset();
     }
@@ -110,7 +126,7 @@ impl Shared {
     /// What it says about itself.
     pub(super) fn report(&self) -> Report {
         let inner = self.inner();
-        inner.log.report(&self.options.name, inner.fault.as_ref())
+        inner.log.report(&self.options.name, inner.fault.as_ref(), inner.answer.as_ref())
     }
 
     /// The requests it remembers, oldest first.
@@ -119,7 +135,7 @@ impl Shared {
     }
 }
 
-fn hits(spec: &FaultSpec, request: &ChatRequest) -> bool {
+fn hits(spec: &FaultSpec, request: &Request) -> bool {
     (spec.fault != Fault::NoStreamOptions {} || request.stream_options.is_some())
         && spec.share.is_none_or(|share| fastrand::f64() < share)
 }

@@ -5,40 +5,42 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::super::answer::Answer;
+use super::super::dialect::{Dialect, Turn};
 use super::super::fault::Fault;
 use super::super::options::MockOptions;
-use super::super::request::ChatRequest;
-use super::super::wire::{BROKEN, DONE, PING, Wire, error_event};
-use super::{STREAM, Script, Sent, Step, answer_to, drip, ending, head_after, wire};
+use super::super::plan::Plan;
+use super::{STREAM, Script, Sent, Step, drip, ending, head_after};
 
 /// Its script.
 pub(super) fn script(
-    request: &ChatRequest,
+    dialect: &dyn Dialect,
+    turn: &Turn<'_>,
     fault: Option<&Fault>,
     options: &MockOptions,
 ) -> Script {
-    let answer = answer_to(request, fault, options);
-    let wire = wire(request, options);
-    Stream { answer, wire, options, steps: VecDeque::new() }.script(fault)
+    let steps = VecDeque::new();
+    Stream { dialect, turn, plan: dialect.plan(turn), gap: options.gap, sent: 0, steps }
+        .script(fault, options.ttft)
 }
 
 /// A stream in the making.
 struct Stream<'a> {
-    answer: Answer,
-    wire: Wire,
-    options: &'a MockOptions,
+    dialect: &'a dyn Dialect,
+    turn: &'a Turn<'a>,
+    plan: Plan,
+    gap: Duration,
+    /// Events so far.
+    sent: u64,
     steps: VecDeque<Step>,
 }
 
 impl Stream<'_> {
-    fn script(mut self, fault: Option<&Fault>) -> Script {
+    fn script(mut self, fault: Option<&Fault>, ttft: Duration) -> Script {
         match fault {
             Some(Fault::SlowFirstToken { ms }) => {
-                self.role();
+                self.prelude();
                 self.wait(Duration::from_millis(*ms));
-                self.tokens(0, usize::MAX);
-                self.end();
+                self.rest(0);
             }
             Some(Fault::Stall { after }) => {
                 self.first(*after);
@@ -51,35 +53,35 @@ impl Stream<'_> {
             Some(Fault::EndEarly { after }) => self.first(*after),
             Some(Fault::ErrorFrame { after, kind, message }) => {
                 self.first(*after);
-                self.wait(self.options.gap);
-                self.send(error_event(kind, message), Sent::Event);
+                self.wait(self.gap);
+                for event in self.dialect.error(self.turn, self.sent, kind, message) {
+                    self.send(event, Sent::Event);
+                }
             }
             Some(Fault::Malformed { after }) => {
                 self.first(*after);
-                self.wait(self.options.gap);
-                self.send(BROKEN, Sent::Event);
-                self.tokens(*after, usize::MAX);
-                self.end();
+                self.wait(self.gap);
+                self.send(self.dialect.broken(), Sent::Event);
+                self.rest(*after);
             }
             Some(Fault::EmptyStream { finish }) => {
-                if *finish {
-                    self.send(self.wire.finish(&self.answer), Sent::Event);
-                }
-                self.send(DONE, Sent::Last);
+                let events = self.dialect.empty(self.turn, *finish);
+                self.last(events);
             }
             Some(Fault::Pings { ms }) => {
-                self.steps.push_back(Step::Repeat(PING, Duration::from_millis(*ms)));
+                let ping = self.dialect.ping();
+                self.steps.push_back(Step::Repeat(ping, Duration::from_millis(*ms)));
             }
             _ => {
-                self.first(usize::MAX);
-                self.end();
+                self.prelude();
+                self.rest(0);
                 if fault == Some(&Fault::KeepOpen {}) {
                     self.steps.push_back(Step::Silence);
                 }
             }
         }
         Script {
-            head_after: Some(head_after(fault, self.options.ttft)),
+            head_after: Some(head_after(fault, ttft)),
             drip: drip(fault),
             ended: ending(fault),
             ..Script::new(STREAM, self.steps)
@@ -91,38 +93,67 @@ impl Stream<'_> {
     }
 
     fn send(&mut self, bytes: Bytes, sent: Sent) {
+        self.sent += 1;
         self.steps.push_back(Step::Send(bytes, sent));
     }
 
-    fn role(&mut self) {
-        self.send(self.wire.role(&self.answer), Sent::Event);
+    fn prelude(&mut self) {
+        for event in std::mem::take(&mut self.plan.prelude) {
+            self.send(event, Sent::Event);
+        }
     }
 
-    /// The role and the first tokens.
+    /// The prelude and the first tokens.
     fn first(&mut self, count: usize) {
-        self.role();
+        self.prelude();
         self.tokens(0, count);
     }
 
     /// Some tokens from a place on, a gap before each but the very first.
-    fn tokens(&mut self, from: usize, count: usize) {
-        let tokens = self.answer.tokens.iter().enumerate().skip(from).take(count);
-        for (place, token) in tokens {
-            if place > 0 {
-                self.steps.push_back(Step::Wait(self.options.gap));
-            }
-            let chunk = self.wire.token(&self.answer, place, token);
-            self.steps.push_back(Step::Send(chunk, Sent::Token));
+    fn tokens(&mut self, from: usize, until: usize) {
+        let tokens = std::mem::take(&mut self.plan.tokens);
+        for (place, token) in tokens.iter().enumerate().take(until).skip(from) {
+            self.before(place, &token.before);
+            self.send(token.event.clone(), Sent::Token);
+        }
+        self.plan.tokens = tokens;
+    }
+
+    fn before(&mut self, place: usize, events: &[Bytes]) {
+        if place > 0 {
+            self.wait(self.gap);
+        }
+        for event in events {
+            self.send(event.clone(), Sent::Event);
         }
     }
 
-    /// Finish, usage and terminator, in one go as providers send them.
-    fn end(&mut self) {
-        self.wait(self.options.gap);
-        self.send(self.wire.finish(&self.answer), Sent::Event);
-        if let Some(usage) = self.wire.usage(&self.answer) {
-            self.send(usage, Sent::Event);
+    /// The tokens from a place on, and the end.
+    fn rest(&mut self, from: usize) {
+        let count = self.plan.tokens.len();
+        if let Some(event) = self.plan.last.take().filter(|_| from < count) {
+            self.tokens(from, count - 1);
+            let before = self.plan.tokens.pop().map(|token| token.before);
+            self.before(count - 1, &before.unwrap_or_default());
+            self.send(event, Sent::LastToken);
+            return;
         }
-        self.send(DONE, Sent::Last);
+        self.tokens(from, count);
+        self.wait(self.gap);
+        let end = std::mem::take(&mut self.plan.end);
+        self.last(end);
+    }
+
+    /// The last events, in one go as providers send them.
+    fn last(&mut self, mut events: Vec<Bytes>) {
+        let last = events.pop();
+        for event in events {
+            self.send(event, Sent::Event);
+        }
+        match last {
+            Some(last) => self.send(last, Sent::Last),
+            // Nothing at all is sent, and that is the whole of it.
+            None => self.steps.push_back(Step::Send(Bytes::new(), Sent::Bytes)),
+        }
     }
 }

@@ -4,27 +4,26 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use super::super::dialect::{Dialect, Turn};
 use super::super::fault::Fault;
 use super::super::options::MockOptions;
-use super::super::request::ChatRequest;
-use super::super::wire::error_body;
-use super::{JSON, Script, Sent, Step, answer_to, drip, ending, head_after, wire};
+use super::{JSON, Script, Sent, Step, drip, ending, head_after};
 
 /// Its script; it takes as long as its stream would.
 pub(super) fn script(
-    request: &ChatRequest,
+    dialect: &dyn Dialect,
+    turn: &Turn<'_>,
     fault: Option<&Fault>,
     options: &MockOptions,
 ) -> Script {
-    let answer = answer_to(request, fault, options);
     let body = match fault {
         Some(Fault::EmptyStream { finish: false }) => Bytes::new(),
         Some(Fault::ErrorFrame { kind, message, .. }) => {
-            error_body(kind, message).to_string().into()
+            dialect.error_body(kind, message).to_string().into()
         }
-        _ => wire(request, options).whole(&answer),
+        _ => dialect.whole(turn).to_string().into(),
     };
-    let count = answer.tokens.len();
+    let count = turn.answer.count();
     // As much of the body as so many tokens are of the answer, and never all of it.
     let part = |after: &usize| body.slice(..body.len() * (*after).min(count) / (count + 1));
     let all = |body: Bytes| Step::Send(body, Sent::Last);
