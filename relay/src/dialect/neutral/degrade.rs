@@ -3,7 +3,7 @@
 //! The words that the relay itself says to a model stand here and nowhere else, so that
 //! a rung is told the same whether its client speaks its dialect or another one.
 
-use super::request::{Format, Part, Request, Role, Target, Turn, Unable};
+use super::request::{Format, Part, Request, Role, Target, Unable};
 use serde_json::value::RawValue;
 
 /// Asks for an answer that follows `schema`, for a system prompt.
@@ -47,9 +47,9 @@ pub fn apply(request: &mut Request, target: &Target<'_>) {
     if let Some(again) = target.again {
         // Providers refuse an empty turn, and it would tell the model nothing.
         if !again.answer.trim().is_empty() {
-            push(request, Role::Assistant, again.answer.to_owned());
+            request.push(Role::Assistant, Part::Text(again.answer.to_owned()));
         }
-        push(request, Role::User, again_prompt(again.problem));
+        request.push(Role::User, Part::Text(again_prompt(again.problem)));
     }
 }
 
@@ -71,16 +71,9 @@ pub fn refuse_foreign(request: &Request) -> Result<(), Unable> {
     }
 }
 
-fn push(request: &mut Request, role: Role, text: String) {
-    match request.turns.last_mut() {
-        Some(turn) if turn.role == role => turn.parts.push(Part::Text(text)),
-        _ => request.turns.push(Turn { role, parts: vec![Part::Text(text)] }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::request::{Again, Degrade, Tool};
+    use super::super::request::{Again, Degrade, Tool, Turn};
     use super::*;
 
     const PLAIN: Target<'static> = Target {

@@ -44,6 +44,21 @@ pub struct Request {
     pub user: Option<String>,
     /// The fields that cannot be said here, as paths such as `logit_bias`.
     pub foreign: Vec<String>,
+    /// Wishes that cannot be said here either, and without which the answer is still an
+    /// answer to what was asked. [`ClientRequest::upstream`] names them as left out.
+    ///
+    /// [`ClientRequest::upstream`]: super::super::request::ClientRequest::upstream
+    pub unsaid: Vec<&'static str>,
+}
+
+impl Request {
+    /// Adds a part to the conversation, to the last turn if that is the same role's.
+    pub fn push(&mut self, role: Role, part: Part) {
+        match self.turns.last_mut() {
+            Some(turn) if turn.role == role => turn.parts.push(part),
+            _ => self.turns.push(Turn { role, parts: vec![part] }),
+        }
+    }
 }
 
 /// One role's turn.
@@ -131,6 +146,29 @@ pub enum Source {
     },
     /// At the provider, under an id that only it knows.
     Id(String),
+}
+
+impl Source {
+    /// Reads a web address or a data URL in base64; `None`: it is neither.
+    #[must_use]
+    pub fn of_url(url: &str) -> Option<Self> {
+        let Some(data) = url.strip_prefix("data:") else {
+            let is_web = url.starts_with("https://") || url.starts_with("http://");
+            return is_web.then(|| Self::Url(url.to_owned()));
+        };
+        let (media_type, data) = data.split_once(";base64,")?;
+        Some(Self::Base64 { media_type: media_type.to_owned(), data: data.to_owned() })
+    }
+
+    /// The address or data URL of it; `None`: only its provider can find it.
+    #[must_use]
+    pub fn url(&self) -> Option<String> {
+        match self {
+            Self::Url(url) => Some(url.clone()),
+            Self::Base64 { media_type, data } => Some(format!("data:{media_type};base64,{data}")),
+            Self::Id(_) => None,
+        }
+    }
 }
 
 /// A picture.

@@ -1,0 +1,183 @@
+//! What a responses client asks: what of it the relay depends on, and all of it in neutral
+//! words.
+
+mod items;
+mod pass_through;
+
+pub use pass_through::pass_through;
+
+use super::super::fields::Fields;
+use super::super::neutral::{Format, Part, Request, Role, Thinking, ToolChoice};
+use super::super::request::members::{Members, Rule, Value};
+use super::super::request::openai::{CACHE_MARK, choice_word, effort, function, schema};
+use super::super::request::{
+    Needs, OpenaiAsks, Reject, array, asks_for_schema, flag, is_empty_array, member, whole_number,
+};
+
+/// What becomes of the fields that [`read_request`] does not take. All others are foreign,
+/// such as `previous_response_id`, `conversation`, `prompt`, `background`.
+const TOP: &[Rule] = &[
+    // The relay's own.
+    Rule::harmless("model"),
+    Rule::harmless("stream"),
+    Rule::harmless("stream_options"),
+    // For books, caches and abuse watches.
+    Rule::harmless("metadata"),
+    Rule::harmless("service_tier"),
+    Rule::harmless("prompt_cache_key"),
+    Rule::harmless("prompt_cache_retention"),
+    CACHE_MARK,
+    // It bounds what the provider's own tools do, and those are foreign themselves.
+    Rule::harmless("max_tool_calls"),
+    // What they say is what is done anyway. OpenAI stores where nothing is said, too, but
+    // only who says it counts on it.
+    Rule::harmless_at("store", &["false"]),
+    Rule::harmless_at("background", &["false"]),
+    Rule::harmless_at("truncation", &["\"disabled\""]),
+    Rule::harmless_at("top_logprobs", &["0"]),
+];
+
+/// How the answer's text is to be.
+const TEXT: &[Rule] = &[Rule::wish("verbosity")];
+
+/// Summaries are shown wherever a provider shows its reasoning at all.
+const REASONING: &[Rule] = &[
+    Rule::harmless("summary"),
+    Rule::harmless("generate_summary"),
+    Rule::harmless_at("context", &["\"auto\""]),
+];
+
+const TOOL: &[Rule] = &[CACHE_MARK];
+
+/// More of an answer than the answer: log probabilities are asked for here, too.
+const LOGPROBS: &str = "message.output_text.logprobs";
+
+/// What a rung must be able to do.
+///
+/// # Errors
+///
+/// Says which field is wrong.
+pub fn needs(fields: &Fields) -> Result<Needs, Reject> {
+    let input = fields.text("input").unwrap_or_default();
+    let elsewhere = ["prompt", "previous_response_id", "conversation"];
+    if !elsewhere.iter().any(|key| fields.text(key).is_some()) {
+        if input.is_empty() {
+            return Err(Reject::missing("input", "a text or an array with at least one item"));
+        }
+        if input.starts_with('[') && is_empty_array(input) {
+            let message = "'input' is empty; send at least one item.";
+            return Err(Reject::new("input", "invalid_value", message));
+        }
+    }
+    if !input.is_empty() && !input.starts_with(['[', '"']) {
+        return Err(Reject::wrong_type("input", "a string or an array of items"));
+    }
+    let format = fields.get("text").and_then(|text| member(text, "format"));
+    let asks = OpenaiAsks {
+        conversation: input,
+        instructions: fields.text("instructions"),
+        tools: [array(fields, "tools")?, None],
+        // It is the default here; only who says so counts on it.
+        parallel: flag(fields, "parallel_tool_calls")?,
+        json_schema: format.is_some_and(|format| asks_for_schema(format.get())),
+        sound: false,
+        side_effects: flag(fields, "store")?
+            || flag(fields, "background")?
+            || fields.text("conversation").is_some(),
+        max_output: whole_number(fields, "max_output_tokens", "a whole number, 0 or more")?,
+    };
+    Ok(asks.needs())
+}
+
+/// All that a responses client asks, in neutral words.
+///
+/// # Errors
+///
+/// Says which field is wrong.
+pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
+    let mut top = Members::of(fields);
+    let mut request = Request::default();
+    let instructions = top.string("instructions")?;
+    request.system.extend(instructions.filter(|text| !text.is_empty()));
+    if let Some(input) = top.take("input") {
+        if input.is_string() {
+            request.push(Role::User, Part::Text(input.string()?));
+        } else {
+            items::read(&input.list()?, &mut request)?;
+        }
+    }
+    for value in top.list("tools")? {
+        tool(&value, &mut request)?;
+    }
+    if let Some(value) = top.take("tool_choice") {
+        request.tool_choice = tool_choice(&value, &mut request)?;
+    }
+    request.parallel_tools = top.flag("parallel_tool_calls")?;
+    if let Some(mut text) = top.object("text")? {
+        if let Some(mut members) = text.object("format")? {
+            request.format = format(&mut members, &mut request)?;
+            members.finish(&[], &mut request);
+        }
+        text.finish(TEXT, &mut request);
+    }
+    request.max_output = top.count("max_output_tokens")?;
+    request.temperature = top.number("temperature")?;
+    request.top_p = top.number("top_p")?;
+    if let Some(mut members) = top.object("reasoning")? {
+        let degree = members.take("effort").map(|value| effort(&value)).transpose()?;
+        request.thinking = degree.or(Some(Thinking::Adaptive));
+        members.finish(REASONING, &mut request);
+    }
+    for value in top.list("include")? {
+        // The rest tells more of what the provider's own tools did, or gives back proofs.
+        if value.string()? == LOGPROBS {
+            request.foreign.push(value.path().to_owned());
+        }
+    }
+    let user = top.string("user")?;
+    request.user = top.string("safety_identifier")?.or(user);
+    top.finish(TOP, &mut request);
+    Ok(request)
+}
+
+fn tool(value: &Value<'_>, request: &mut Request) -> Result<(), Reject> {
+    let mut members = value.members()?;
+    if members.required("type")? != "function" {
+        // Free text for a tool, or a tool that the provider runs.
+        request.foreign.push(members.at("type"));
+        return Ok(());
+    }
+    request.tools.push(function(&mut members)?);
+    members.finish(TOOL, request);
+    Ok(())
+}
+
+fn tool_choice(value: &Value<'_>, request: &mut Request) -> Result<Option<ToolChoice>, Reject> {
+    if value.is_string() {
+        let choice = choice_word(&value.string()?);
+        if choice.is_none() {
+            request.foreign.push(value.path().to_owned());
+        }
+        return Ok(choice);
+    }
+    let mut members = value.members()?;
+    if members.required("type")? != "function" {
+        request.foreign.push(members.at("type"));
+        return Ok(None);
+    }
+    let name = members.required("name")?;
+    members.finish(&[], request);
+    Ok(Some(ToolChoice::Named(name)))
+}
+
+fn format(members: &mut Members<'_>, request: &mut Request) -> Result<Option<Format>, Reject> {
+    match members.required("type")?.as_str() {
+        "text" => Ok(None),
+        "json_object" => Ok(Some(Format::Json)),
+        "json_schema" => schema(members).map(Some),
+        _ => {
+            request.foreign.push(members.at("type"));
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Input items of responses as turns.
+
+use crate::dialect::neutral::{Part, Request, Role, Signed};
+use crate::dialect::request::Reject;
+use crate::dialect::request::members::{Members, Rule, Value};
+use crate::dialect::request::openai::{CACHE_MARK, audio, file, gemini_proof, image};
+use shared::Dialect;
+
+/// What an answer said of its own items, sent back as it came.
+const ITEM: &[Rule] = &[
+    Rule::harmless("id"),
+    Rule::harmless("status"),
+    Rule::harmless("phase"),
+    CACHE_MARK,
+];
+
+const PART: &[Rule] = &[
+    CACHE_MARK,
+    Rule::harmless_at("annotations", &["[]"]),
+    Rule::harmless_at("logprobs", &["[]"]),
+];
+
+pub(super) fn read(items: &[Value<'_>], request: &mut Request) -> Result<(), Reject> {
+    // A proof of Gemini's belongs to the call behind it.
+    let mut proof = None;
+    for item in items {
+        let mut members = item.members()?;
+        let kind = members.string("type")?;
+        match kind.as_deref() {
+            None | Some("message") => message(&mut members, request)?,
+            Some("function_call") => {
+                let part = call(&mut members, proof.take(), request)?;
+                request.push(Role::Assistant, part);
+            }
+            Some("function_call_output") => {
+                let part = result(&mut members, request)?;
+                request.push(Role::User, part);
+            }
+            Some("reasoning") => match reasoning(&mut members, request)? {
+                Some(Part::Redacted(signed)) if signed.by == Dialect::Gemini => {
+                    proof = Some(signed);
+                }
+                Some(part) => request.push(Role::Assistant, part),
+                None => {}
+            },
+            Some(_) => {
+                // Items of the provider's own tools, references to what it has stored.
+                request.foreign.push(members.at("type"));
+                continue;
+            }
+        }
+        members.finish(ITEM, request);
+    }
+    Ok(())
+}
+
+fn message(members: &mut Members<'_>, request: &mut Request) -> Result<(), Reject> {
+    let path = members.at("content");
+    let role = members.required("role")?;
+    let parts = match members.take("content") {
+        Some(value) => content(&value, request)?,
+        None => Vec::new(),
+    };
+    match role.as_str() {
+        "user" => parts.into_iter().for_each(|part| request.push(Role::User, part)),
+        "system" | "developer" => {
+            for part in parts {
+                match part {
+                    Part::Text(text) if text.is_empty() => {}
+                    Part::Text(text) => request.system.push(text),
+                    _ => request.foreign.push(path.clone()),
+                }
+            }
+        }
+        "assistant" => {
+            for part in parts {
+                match part {
+                    Part::Text(text) if text.is_empty() => {}
+                    Part::Text(_) | Part::Refusal(_) => request.push(Role::Assistant, part),
+                    _ => request.foreign.push(path.clone()),
+                }
+            }
+        }
+        _ => request.foreign.push(members.at("role")),
+    }
+    Ok(())
+}
+
+/// A text, or a list of parts.
+fn content(value: &Value<'_>, request: &mut Request) -> Result<Vec<Part>, Reject> {
+    if value.is_string() {
+        return Ok(vec![Part::Text(value.string()?)]);
+    }
+    if !value.is_list() {
+        return Err(Reject::wrong_type(value.path(), "a string or an array of parts"));
+    }
+    let mut parts = Vec::new();
+    for value in value.list()? {
+        parts.extend(part(&value, request)?);
+    }
+    Ok(parts)
+}
+
+fn part(value: &Value<'_>, request: &mut Request) -> Result<Option<Part>, Reject> {
+    let mut members = value.members()?;
+    let part = match members.required("type")?.as_str() {
+        "input_text" | "output_text" | "text" => Some(Part::Text(members.required("text")?)),
+        "refusal" => Some(Part::Refusal(members.required("refusal")?)),
+        "input_image" => picture(&mut members, request)?,
+        "input_file" => document(&mut members, request)?,
+        "input_audio" => audio(&mut members, request)?,
+        _ => {
+            request.foreign.push(members.at("type"));
+            return Ok(None);
+        }
+    };
+    // A `file_id` is left to be foreign: only its own provider can find it.
+    members.finish(PART, request);
+    Ok(part)
+}
+
+fn picture(members: &mut Members<'_>, request: &mut Request) -> Result<Option<Part>, Reject> {
+    let detail = members.string("detail")?;
+    let Some(url) = members.string("image_url")? else { return Ok(None) };
+    Ok(image(&url, &members.at("image_url"), detail, request))
+}
+
+fn document(members: &mut Members<'_>, request: &mut Request) -> Result<Option<Part>, Reject> {
+    let name = members.string("filename")?;
+    if let Some(url) = members.string("file_url")? {
+        return Ok(file(&url, &members.at("file_url"), name, request));
+    }
+    let Some(data) = members.string("file_data")? else { return Ok(None) };
+    Ok(file(&data, &members.at("file_data"), name, request))
+}
+
+fn call(
+    members: &mut Members<'_>,
+    proof: Option<Signed>,
+    request: &mut Request,
+) -> Result<Part, Reject> {
+    let id = members.required("call_id")?;
+    let name = members.required("name")?;
+    let arguments = members.string("arguments")?.filter(|json| !json.trim().is_empty());
+    let arguments = arguments.unwrap_or_else(|| "{}".to_owned());
+    let signed = gemini_proof(members, request)?.or(proof);
+    Ok(Part::Call { id, name, arguments, signed })
+}
+
+fn result(members: &mut Members<'_>, request: &mut Request) -> Result<Part, Reject> {
+    let id = members.required("call_id")?;
+    let parts = match members.take("output") {
+        Some(value) => content(&value, request)?,
+        None => Vec::new(),
+    };
+    Ok(Part::Result { id, parts, is_error: false })
+}
+
+/// Reasoning with a text is a text with its proof; without one it is its provider's secret.
+fn reasoning(members: &mut Members<'_>, request: &mut Request) -> Result<Option<Part>, Reject> {
+    let mut text = String::new();
+    for (list, kind) in [("content", "reasoning_text"), ("summary", "summary_text")] {
+        for value in members.list(list)? {
+            let mut inner = value.members()?;
+            if inner.required("type")? != kind {
+                request.foreign.push(inner.at("type"));
+                continue;
+            }
+            let piece = inner.required("text")?;
+            inner.finish(&[], request);
+            if !text.is_empty() {
+                text.push_str("\n\n");
+            }
+            text.push_str(&piece);
+        }
+        if !text.is_empty() {
+            // The full text says all that its summary says.
+            members.take("summary");
+            break;
+        }
+    }
+    let signed = members.string("encrypted_content")?.filter(|data| !data.is_empty());
+    let signed = signed.map(|data| Signed::read(Dialect::OpenaiResponses, &data));
+    Ok(match (text.is_empty(), signed) {
+        (true, None) => None,
+        (true, Some(signed)) => Some(Part::Redacted(signed)),
+        (false, signed) => Some(Part::Reasoning { text, signed }),
+    })
+}

@@ -1,0 +1,352 @@
+//! What a client asks, in whatever dialect, and how a rung is told.
+//!
+//! A rung that speaks the client's dialect gets the client's own bytes; only what the
+//! relay itself depends on is checked, since a provider knows its own fields and the
+//! relay would be wrong about the next new one. For a rung of another dialect the
+//! request is read once into the neutral form and written from there; what cannot be
+//! said is named, and never left out in silence.
+
+pub(super) mod members;
+mod needs;
+pub(super) mod openai;
+
+pub use needs::Needs;
+pub(super) use needs::{OpenaiAsks, asks_for_schema};
+
+use super::fields::Fields;
+use super::neutral::{self, Degrade, Target, Unable, Upstream};
+use super::{anthropic_messages, gemini, openai_chat, openai_responses};
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+use shared::Dialect;
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// A client's request.
+#[derive(Clone)]
+pub struct ClientRequest {
+    dialect: Dialect,
+    fields: Fields,
+    model: String,
+    stream: bool,
+    wants_usage: bool,
+    choices: u32,
+    needs: Needs,
+    /// Read for the first rung of another dialect.
+    neutral: OnceLock<Result<neutral::Request, Unable>>,
+    /// Whether each dialect can be told it, in the order of [`Dialect::ALL`].
+    told: [OnceLock<Result<(), Unable>>; Dialect::ALL.len()],
+}
+
+/// A request that is wrong, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reject {
+    /// The HTTP status.
+    pub status: u16,
+    /// What is wrong and what to do, for a person.
+    pub message: String,
+    /// The field that is wrong.
+    pub param: Option<String>,
+    /// The same for a program.
+    pub code: Option<&'static str>,
+}
+
+/// Without the fields: a prompt has no place in a log.
+impl std::fmt::Debug for ClientRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClientRequest")
+            .field("dialect", &self.dialect)
+            .field("stream", &self.stream)
+            .field("choices", &self.choices)
+            .field("needs", &self.needs)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Reject {
+    /// `param` is wrong.
+    pub(super) fn new(param: &str, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status: 400,
+            message: message.into(),
+            param: Some(param.to_owned()),
+            code: Some(code),
+        }
+    }
+
+    /// `param` is not what it must be.
+    pub(super) fn wrong_type(param: &str, wanted: &str) -> Self {
+        Self::new(param, "invalid_type", format!("'{param}' must be {wanted}."))
+    }
+
+    /// `param` is not there.
+    pub(super) fn missing(param: &str, wanted: &str) -> Self {
+        let message = format!("'{param}' is missing; send {wanted}.");
+        Self::new(param, "missing_required_parameter", message)
+    }
+}
+
+impl ClientRequest {
+    /// Reads a request of `dialect`. Every field is kept as it was written; of
+    /// duplicates the last one counts.
+    ///
+    /// # Errors
+    ///
+    /// Says which field is wrong and how to put it right.
+    pub fn parse(dialect: Dialect, body: &[u8]) -> Result<Self, Reject> {
+        let fields = object(dialect, body)?;
+        let model = model(&fields)?;
+        let stream = flag(&fields, "stream")?;
+        let (wants_usage, choices) = match dialect {
+            Dialect::OpenaiChat => {
+                (openai_chat::wants_usage(&fields)?, openai_chat::choices(&fields)?)
+            }
+            // They tell it always, and give one answer.
+            _ => (true, 1),
+        };
+        let needs = match dialect {
+            Dialect::OpenaiChat => openai_chat::needs(&fields)?,
+            Dialect::OpenaiResponses => openai_responses::needs(&fields)?,
+            Dialect::AnthropicMessages => anthropic_messages::needs(&fields)?,
+            Dialect::Gemini => return Err(no_clients()),
+        };
+        let (neutral, told) = (OnceLock::new(), Default::default());
+        Ok(Self { dialect, fields, model, stream, wants_usage, choices, needs, neutral, told })
+    }
+
+    /// The dialect that it was asked in.
+    #[must_use]
+    pub const fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// The model that it names: a ladder, for the relay.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// Whether it wants a stream.
+    #[must_use]
+    pub const fn stream(&self) -> bool {
+        self.stream
+    }
+
+    /// Whether it wants to be told the usage. Only chat leaves the choice.
+    #[must_use]
+    pub const fn wants_usage(&self) -> bool {
+        self.wants_usage
+    }
+
+    /// How many answers it wants.
+    #[must_use]
+    pub const fn choices(&self) -> u32 {
+        self.choices
+    }
+
+    /// What a rung must be able to do for it.
+    #[must_use]
+    pub const fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    /// The JSON schema that its answer must follow, as the client wrote it.
+    #[must_use]
+    pub fn schema(&self) -> Option<&RawValue> {
+        match self.dialect {
+            Dialect::OpenaiChat => {
+                let format = schema_format(self.fields.get("response_format")?)?;
+                member(member(format, "json_schema")?, "schema")
+            }
+            Dialect::OpenaiResponses => {
+                let format = member(self.fields.get("text")?, "format")?;
+                member(schema_format(format)?, "schema")
+            }
+            Dialect::AnthropicMessages => {
+                let new = || member(self.fields.get("output_config")?, "format");
+                let format = new().or_else(|| self.fields.get("output_format"))?;
+                member(schema_format(format)?, "schema")
+            }
+            Dialect::Gemini => None,
+        }
+    }
+
+    /// Whether a rung of dialect `to` can be told all of it. Costs as much as telling it,
+    /// once for each dialect; its own dialect can be told everything.
+    ///
+    /// # Errors
+    ///
+    /// Names what has no words in `to`.
+    pub fn can_be_told(&self, to: Dialect) -> Result<(), Unable> {
+        let nobody = Target {
+            model: "",
+            max_output: None,
+            ask_usage: false,
+            system: None,
+            degrade: Degrade::default(),
+            again: None,
+        };
+        let find = || self.upstream(to, &nobody).map(drop);
+        let place = Dialect::ALL.iter().position(|one| *one == to);
+        match place.and_then(|place| self.told.get(place)) {
+            _ if to == self.dialect => Ok(()),
+            Some(told) => told.get_or_init(find).clone(),
+            None => find(),
+        }
+    }
+
+    /// The body for a rung of dialect `to`: always one for a stream, under the rung's own
+    /// model name. In the client's own dialect everything else is as the client wrote it.
+    ///
+    /// # Errors
+    ///
+    /// Names what has no words in `to`, or what in the request is wrong.
+    pub fn upstream(&self, to: Dialect, target: &Target<'_>) -> Result<Upstream, Unable> {
+        if to == self.dialect {
+            return match to {
+                Dialect::OpenaiChat => Ok(openai_chat::pass_through(&self.fields, target)),
+                Dialect::OpenaiResponses => {
+                    Ok(openai_responses::pass_through(&self.fields, target))
+                }
+                Dialect::AnthropicMessages => {
+                    Ok(anthropic_messages::pass_through(&self.fields, target))
+                }
+                Dialect::Gemini => Err(Unable { feature: "gemini".to_owned() }),
+            };
+        }
+        let request = self.neutral.get_or_init(|| self.read()).as_ref().map_err(Clone::clone)?;
+        let mut upstream = match to {
+            Dialect::OpenaiChat => openai_chat::write_request(request, target),
+            Dialect::OpenaiResponses => openai_responses::write_request(request, target),
+            Dialect::AnthropicMessages => anthropic_messages::write_request(request, target),
+            Dialect::Gemini => gemini::write_request(request, target),
+        }?;
+        upstream.left_out.extend(&request.unsaid);
+        Ok(upstream)
+    }
+
+    fn read(&self) -> Result<neutral::Request, Unable> {
+        let read = match self.dialect {
+            Dialect::OpenaiChat => openai_chat::read_request(&self.fields),
+            Dialect::OpenaiResponses => openai_responses::read_request(&self.fields),
+            Dialect::AnthropicMessages => anthropic_messages::read_request(&self.fields),
+            Dialect::Gemini => Err(no_clients()),
+        };
+        // Its own provider may understand what the relay does not.
+        read.map_err(|reject| Unable { feature: reject.param.unwrap_or(reject.message) })
+    }
+}
+
+fn no_clients() -> Reject {
+    Reject {
+        status: 400,
+        message: "Clients cannot ask in Gemini's dialect; use one of the other endpoints."
+            .to_owned(),
+        param: None,
+        code: Some("unsupported_dialect"),
+    }
+}
+
+/// `format` itself if it asks for a schema.
+fn schema_format(format: &RawValue) -> Option<&RawValue> {
+    (member(format, "type")?.get() == "\"json_schema\"").then_some(format)
+}
+
+/// A member of a raw object.
+pub(super) fn member<'a>(object: &'a RawValue, key: &str) -> Option<&'a RawValue> {
+    let members: HashMap<String, &RawValue> = serde_json::from_str(object.get()).ok()?;
+    members.get(key).copied()
+}
+
+fn object(dialect: Dialect, body: &[u8]) -> Result<Fields, Reject> {
+    let malformed =
+        |message: String| Reject { status: 400, message, param: None, code: Some("invalid_json") };
+    let text = std::str::from_utf8(body).map_err(|wrong| {
+        let at = wrong.valid_up_to();
+        malformed(format!("The request body is not UTF-8: byte {at} starts no character."))
+    })?;
+    serde_json::from_str(text).map_err(|wrong| {
+        let (line, column) = (wrong.line(), wrong.column());
+        // serde_json's own text can quote the body, so only its kind is used.
+        malformed(match wrong.classify() {
+            Category::Eof if text.trim_ascii().is_empty() => {
+                let asked =
+                    if dialect == Dialect::OpenaiResponses { "input" } else { "messages" };
+                format!("The request body is empty; send a JSON object with 'model' and '{asked}'.")
+            }
+            Category::Eof => format!(
+                "The request body is not complete JSON: it ends at line {line}, column {column}."
+            ),
+            Category::Data => "The request body must be one JSON object.".to_owned(),
+            Category::Syntax | Category::Io => {
+                format!("The request body is not valid JSON: see line {line}, column {column}.")
+            }
+        })
+    })
+}
+
+fn model(fields: &Fields) -> Result<String, Reject> {
+    let Some(raw) = fields.text("model") else {
+        return Err(Reject::new(
+            "model",
+            "missing_required_parameter",
+            "'model' is missing; name a ladder, GET /v1/models lists them.",
+        ));
+    };
+    let name: String = serde_json::from_str(raw)
+        .map_err(|_| Reject::wrong_type("model", "a string: the name of a ladder"))?;
+    if name.trim().is_empty() {
+        return Err(Reject::new(
+            "model",
+            "invalid_value",
+            "'model' is empty; name a ladder, GET /v1/models lists them.",
+        ));
+    }
+    Ok(name)
+}
+
+/// An optional flag; absent and null are false.
+///
+/// # Errors
+///
+/// It is something else.
+pub(super) fn flag(fields: &Fields, key: &str) -> Result<bool, Reject> {
+    match fields.text(key) {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => Err(Reject::wrong_type(key, "true or false")),
+    }
+}
+
+/// An optional count; absent and null are none. `wanted` says what it must be.
+///
+/// # Errors
+///
+/// It is something else.
+pub(super) fn whole_number(
+    fields: &Fields,
+    key: &str,
+    wanted: &str,
+) -> Result<Option<u64>, Reject> {
+    fields.text(key).map(|raw| raw.parse().map_err(|_| Reject::wrong_type(key, wanted))).transpose()
+}
+
+/// An optional array as it was written; absent and null are none.
+///
+/// # Errors
+///
+/// It is something else.
+pub(super) fn array<'f>(fields: &'f Fields, key: &str) -> Result<Option<&'f str>, Reject> {
+    match fields.text(key) {
+        Some(raw) if !raw.starts_with('[') => Err(Reject::wrong_type(key, "an array")),
+        other => Ok(other),
+    }
+}
+
+/// Whether an array as it was written has no element.
+pub(super) fn is_empty_array(raw: &str) -> bool {
+    raw.trim_start_matches('[').trim_ascii_start().starts_with(']')
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! What OpenAI's two dialects say alike.
+
+use super::Reject;
+use super::members::{Members, Rule, Value};
+use crate::dialect::fields::{Fields, Writer};
+use crate::dialect::neutral::{
+    Audio, Degrade, Effort, File, Format, Image, Part, Request, Signed, Source, Target, Thinking,
+    Tool, ToolChoice, Unable,
+};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use shared::Dialect;
+
+/// Marks for a provider's cache: they change what an answer costs, not what it says.
+pub(in crate::dialect) const CACHE_MARK: Rule = Rule::harmless("cache_control");
+
+/// Reads the words for a degree of reasoning.
+pub(in crate::dialect) fn effort(value: &Value<'_>) -> Result<Thinking, Reject> {
+    Ok(Thinking::Effort(match value.string()?.as_str() {
+        "none" => return Ok(Thinking::Off),
+        "minimal" => Effort::Minimal,
+        "low" => Effort::Low,
+        "medium" => Effort::Medium,
+        "high" => Effort::High,
+        "xhigh" | "max" => Effort::Max,
+        _ => {
+            let wanted = "none, minimal, low, medium, high or xhigh";
+            return Err(Reject::wrong_type(value.path(), wanted));
+        }
+    }))
+}
+
+/// The word for how much to reason, if it has to be said. A number of tokens becomes the
+/// nearest word. For not at all there is none that a model takes which does not reason,
+/// so it is left out.
+pub(in crate::dialect) fn effort_word(
+    thinking: Option<Thinking>,
+    left_out: &mut Vec<&'static str>,
+) -> Option<&'static str> {
+    Some(match thinking? {
+        Thinking::Off => {
+            left_out.push("thinking");
+            return None;
+        }
+        // That is what a model does which is told nothing.
+        Thinking::Adaptive => return None,
+        Thinking::Effort(Effort::Minimal) => "minimal",
+        Thinking::Effort(Effort::Low) | Thinking::Budget(..=1024) => "low",
+        Thinking::Effort(Effort::Medium) | Thinking::Budget(..=8192) => "medium",
+        Thinking::Effort(Effort::High) | Thinking::Budget(_) => "high",
+        Thinking::Effort(Effort::Max) => "xhigh",
+    })
+}
+
+/// Whether the model is to reason.
+pub(in crate::dialect) const fn thinks(thinking: Option<Thinking>) -> bool {
+    matches!(thinking, Some(Thinking::Adaptive | Thinking::Effort(_) | Thinking::Budget(_)))
+}
+
+/// Reads `name`, `description`, `parameters` and `strict` of a function.
+pub(in crate::dialect) fn function(members: &mut Members<'_>) -> Result<Tool, Reject> {
+    Ok(Tool {
+        name: members.required("name")?,
+        description: members.string("description")?,
+        parameters: members.take("parameters").map(|value| value.json_object()).transpose()?,
+        strict: members.flag("strict")?,
+    })
+}
+
+/// Reads `name`, `description`, `schema` and `strict` of a format.
+pub(in crate::dialect) fn schema(members: &mut Members<'_>) -> Result<Format, Reject> {
+    let missing = Reject::missing(&members.at("schema"), "a JSON schema");
+    Ok(Format::Schema {
+        name: members.string("name")?,
+        description: members.string("description")?,
+        schema: members.take("schema").ok_or(missing)?.json_object()?,
+        strict: members.flag("strict")?,
+    })
+}
+
+/// Reads a tool choice that is one word; `None`: nobody knows it.
+pub(in crate::dialect) fn choice_word(word: &str) -> Option<ToolChoice> {
+    Some(match word {
+        "none" => ToolChoice::None,
+        "auto" => ToolChoice::Auto,
+        // Mistral says `any`.
+        "required" | "any" => ToolChoice::Any,
+        _ => return None,
+    })
+}
+
+/// A picture at `url`, which stands at `path`.
+pub(in crate::dialect) fn image(
+    url: &str,
+    path: &str,
+    detail: Option<String>,
+    request: &mut Request,
+) -> Option<Part> {
+    let source = source(url, path, request)?;
+    Some(Part::Image(Image { source, detail }))
+}
+
+/// A document at `url`, which stands at `path`.
+pub(in crate::dialect) fn file(
+    url: &str,
+    path: &str,
+    name: Option<String>,
+    request: &mut Request,
+) -> Option<Part> {
+    let source = source(url, path, request)?;
+    Some(Part::File(File { source, name }))
+}
+
+/// Reads `input_audio: {data, format}`.
+pub(in crate::dialect) fn audio(
+    part: &mut Members<'_>,
+    request: &mut Request,
+) -> Result<Option<Part>, Reject> {
+    let Some(mut sound) = part.object("input_audio")? else { return Ok(None) };
+    let audio = Audio { data: sound.required("data")?, format: sound.required("format")? };
+    sound.finish(&[], request);
+    Ok(Some(Part::Audio(audio)))
+}
+
+fn source(url: &str, path: &str, request: &mut Request) -> Option<Source> {
+    let source = Source::of_url(url);
+    if source.is_none() {
+        request.foreign.push(path.to_owned());
+    }
+    source
+}
+
+/// The address or data URL of an attachment.
+pub(in crate::dialect) fn url(source: &Source, feature: &str) -> Result<String, Unable> {
+    source.url().ok_or_else(|| Unable { feature: format!("{feature} by its provider's id") })
+}
+
+/// Neither dialect takes back what a model drew or said aloud.
+pub(in crate::dialect) const ATTACHED_BY_MODEL: &str = "an attachment in an assistant's turn";
+
+/// Texts as one: paragraphs of it.
+pub(in crate::dialect) fn paragraphs<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
+    let mut all = String::new();
+    for text in texts {
+        if !all.is_empty() && !text.is_empty() {
+            all.push_str("\n\n");
+        }
+        all.push_str(text);
+    }
+    all
+}
+
+/// What a tool said, for a dialect that cannot say that it failed.
+pub(in crate::dialect) fn result_text(parts: &[Part], is_error: bool) -> String {
+    let text = paragraphs(parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        _ => None,
+    }));
+    let says_so = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
+    if is_error && !says_so { format!("Error: {text}") } else { text }
+}
+
+/// A conversation whose last turn is the model's is to be carried on by it. These dialects
+/// have no word for that: the answer would begin anew, and the client would put it behind
+/// what is there.
+pub(in crate::dialect) fn refuse_prefill(request: &Request) -> Result<(), Unable> {
+    use crate::dialect::neutral::Role;
+    let last = request.turns.iter().rfind(|turn| !turn.parts.is_empty());
+    let prefilled = last.is_some_and(|turn| {
+        turn.role == Role::Assistant
+            && turn.parts.iter().any(|part| matches!(part, Part::Text(text) if !text.is_empty()))
+            && !turn.parts.iter().any(|part| matches!(part, Part::Call { .. }))
+    });
+    if prefilled { Err(Unable { feature: "assistant_prefill".to_owned() }) } else { Ok(()) }
+}
+
+/// A proof that stands in Gemini's own place of a call: `{google: {thought_signature}}`.
+pub(in crate::dialect) fn gemini_proof(
+    call: &mut Members<'_>,
+    request: &mut Request,
+) -> Result<Option<Signed>, Reject> {
+    let Some(mut extra) = call.object("extra_content")? else { return Ok(None) };
+    let mut proof = None;
+    if let Some(mut google) = extra.object("google")? {
+        proof = google.string("thought_signature")?;
+        google.finish(&[], request);
+    }
+    extra.finish(&[], request);
+    Ok(proof.map(|text| Signed::read(Dialect::Gemini, &text)))
+}
+
+/// The schema's name where the client gave none: both dialects want one.
+pub(in crate::dialect) const SCHEMA_NAME: &str = "answer";
+
+/// A JSON object as it is written in a body.
+#[derive(Serialize)]
+pub(in crate::dialect) struct Schema<'a> {
+    pub name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<&'a str>,
+    pub schema: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strict: Option<bool>,
+}
+
+/// Writes a body.
+pub(in crate::dialect) fn body(body: &impl Serialize) -> Result<Vec<u8>, Unable> {
+    serde_json::to_vec(body).map_err(|_| Unable { feature: "a number out of range".to_owned() })
+}
+
+/// Lowers the limit `key` to what the rung gives, where that is asked for.
+pub(in crate::dialect) fn limit(raw: &RawValue, target: &Target<'_>) -> Option<u64> {
+    let most = target.max_output.filter(|_| target.degrade.max_output)?;
+    let asked: u64 = raw.get().parse().ok()?;
+    (asked > most).then_some(most)
+}
+
+/// Whether one tool at a time is to be asked for.
+pub(in crate::dialect) fn one_tool(fields: &Fields, degrade: Degrade) -> bool {
+    degrade.parallel_tools
+        && fields.text("tools").is_some_and(|raw| raw.starts_with('[') && !super::is_empty_array(raw))
+}
+
+/// A small object of strings, as a message is.
+pub(in crate::dialect) fn strings(members: &[(&str, &str)]) -> String {
+    let mut writer = Writer::new(Vec::new());
+    for (key, text) in members {
+        writer.string(key, text);
+    }
+    String::from_utf8(writer.finish()).unwrap_or_default()
+}
