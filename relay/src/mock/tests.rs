@@ -2,11 +2,17 @@
 //! does what it is called.
 
 mod answers;
+mod anthropic;
+mod chat;
 mod client;
 mod control;
+mod dialects;
 mod faults;
+mod gemini;
+mod responses;
 mod spec;
 mod whole;
+mod wishes;
 
 use std::time::Duration;
 

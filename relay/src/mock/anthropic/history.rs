@@ -39,7 +39,7 @@ pub(super) fn check(messages: &[Value], thinking: bool) -> Result<(), Refusal> {
 
 fn turn(place: usize, message: &Value, at: &str) -> Result<(), Refusal> {
     let role = required(message, "role", at)?;
-    let due = if place % 2 == 0 { "user" } else { "assistant" };
+    let due = if place.is_multiple_of(2) { "user" } else { "assistant" };
     match role {
         "user" | "assistant" if role == due => Ok(()),
         "user" | "assistant" if place == 0 => {

@@ -63,6 +63,36 @@ impl Reply {
         self.data().iter().filter_map(|data| serde_json::from_str(data).ok()).collect()
     }
 
+    /// All events of any dialect, with their names.
+    pub(super) fn frames(&self) -> Vec<(String, Value)> {
+        let body = self.body().replace("\r\n", "\n");
+        let frames = body.split_terminator("\n\n").filter_map(|frame| {
+            let mut lines = frame.lines();
+            let first = lines.next()?;
+            let (name, data) = match first.strip_prefix("event: ") {
+                Some(name) => (name, lines.next()?),
+                None => ("", first),
+            };
+            let data = serde_json::from_str(data.strip_prefix("data: ")?).unwrap_or_default();
+            Some((name.into(), data))
+        });
+        frames.collect()
+    }
+
+    /// The names of all events, a run of the same one counting as one.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.frames().into_iter().map(|(name, _)| name).collect();
+        names.dedup();
+        names
+    }
+
+    /// What stands at this pointer in the events, one text after the other.
+    pub(super) fn said(&self, pointer: &str) -> String {
+        let frames = self.frames();
+        let texts = frames.iter().filter_map(|(_, data)| data.pointer(pointer)?.as_str());
+        texts.collect()
+    }
+
     /// The tokens of text.
     pub(super) fn tokens(&self) -> Vec<String> {
         let tokens = self.events().into_iter().filter_map(|event| {
@@ -95,6 +125,13 @@ pub(super) async fn watch(addr: SocketAddr, body: &Value, time: Duration) -> Rep
 /// Sends any request.
 pub(super) async fn call(addr: SocketAddr, line: &str, body: &str) -> Reply {
     send(addr, line, "", body, Duration::from_secs(2)).await
+}
+
+/// Sends any request with these headers, `a: b` each.
+pub(super) async fn post(addr: SocketAddr, path: &str, headers: &[&str], body: &Value) -> Reply {
+    let extra: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+    let time = Duration::from_millis(1500);
+    send(addr, &format!("POST {path}"), &extra, &body.to_string(), time).await
 }
 
 async fn send(addr: SocketAddr, line: &str, extra: &str, body: &str, time: Duration) -> Reply {
