@@ -1,0 +1,99 @@
+//! A request in Anthropic's messages, for a client that speaks another dialect.
+//!
+//! Anthropic refuses what others let pass: empty texts, foreign proofs, odd ids, sampling
+//! beside thinking. So what is written here is what it takes; what had to go is named.
+
+mod base64;
+mod body;
+mod ids;
+mod sampling;
+mod thinking;
+mod turns;
+
+pub(super) use thinking::fit_budget;
+
+use crate::dialect::neutral::{
+    Format, Request, Target, Tool, ToolChoice, Unable, Upstream, apply, refuse_foreign,
+};
+use body::{Body, Choice, Json, Metadata, OutputConfig, OutputFormat, Text};
+use thinking::Plan;
+
+/// Asks for JSON in words, since the dialect has no field for it.
+const ANSWER_IN_JSON: &str =
+    "Answer with one JSON object alone. Write nothing before or after it, and no code fence.";
+
+/// The body for `target`.
+///
+/// # Errors
+///
+/// Names the feature that messages have no words for.
+pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unable> {
+    refuse_foreign(request)?;
+    let mut request = request.clone();
+    apply(&mut request, target);
+    let mut left_out = Vec::new();
+    if matches!(request.format, Some(Format::Json)) {
+        request.system.push(ANSWER_IN_JSON.to_owned());
+        left_out.push("response_format");
+    }
+    let history = turns::write(&request)?;
+    let plan = Plan::of(&request, target, history.may_think, &mut left_out);
+    let sampling = sampling::write(&request, plan.thinking.is_some(), &mut left_out);
+    let opening = history.opening.iter().map(String::as_str);
+    let system = request.system.iter().map(String::as_str).chain(opening);
+    let body = Body {
+        model: target.model,
+        max_tokens: plan.max_tokens,
+        system: system.filter(|text| !text.trim().is_empty()).map(Text::of).collect(),
+        messages: &history.messages,
+        tools: request.tools.iter().map(tool).collect(),
+        tool_choice: tool_choice(&request),
+        output_config: output_config(&request),
+        thinking: plan.thinking,
+        stop_sequences: sampling.stop,
+        temperature: sampling.temperature,
+        top_p: sampling.top_p,
+        top_k: sampling.top_k,
+        metadata: request.user.as_deref().map(|user_id| Metadata { user_id }),
+        stream: true,
+    };
+    Ok(Upstream { body: body.to_json(), left_out })
+}
+
+fn tool(tool: &Tool) -> body::Tool<'_> {
+    body::Tool {
+        name: &tool.name,
+        description: tool.description.as_deref(),
+        input_schema: tool.parameters.as_deref().map_or(Json::NO_ARGUMENTS, Json::Written),
+        strict: tool.strict,
+    }
+}
+
+fn output_config(request: &Request) -> Option<OutputConfig<'_>> {
+    match &request.format {
+        Some(Format::Schema { schema, .. }) => {
+            Some(OutputConfig { format: OutputFormat { kind: "json_schema", schema } })
+        }
+        Some(Format::Json) | None => None,
+    }
+}
+
+/// Without tools the field is refused, and would say nothing.
+fn tool_choice(request: &Request) -> Option<Choice<'_>> {
+    let one_at_a_time = request.parallel_tools == Some(false);
+    let off = one_at_a_time.then_some(true);
+    let (kind, name) = match &request.tool_choice {
+        Some(ToolChoice::Any) => ("any", None),
+        Some(ToolChoice::Named(name)) => ("tool", Some(name.as_str())),
+        _ if request.tools.is_empty() => return None,
+        Some(ToolChoice::None) => {
+            return Some(Choice { kind: "none", name: None, disable_parallel_tool_use: None });
+        }
+        None if !one_at_a_time => return None,
+        Some(ToolChoice::Auto) | None => ("auto", None),
+    };
+    Some(Choice { kind, name, disable_parallel_tool_use: off })
+}
+
+#[cfg(test)]
+mod tests;

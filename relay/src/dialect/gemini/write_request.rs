@@ -1,0 +1,110 @@
+//! A request for Gemini's `streamGenerateContent`.
+//!
+//! The model's name and the wish for a stream are in the address, not here.
+
+mod body;
+mod contents;
+mod thinking;
+
+use crate::dialect::neutral::{
+    Format, Request, Target, ToolChoice, Unable, Upstream, apply, refuse_foreign,
+};
+use body::{Body, CallingConfig, Content, Function, GenerationConfig, Part, ToolConfig, Tools};
+
+/// Gemini takes no more stop sequences.
+const MOST_STOPS: usize = 5;
+
+/// The body for `target`.
+///
+/// # Errors
+///
+/// Names the feature that Gemini has no words for.
+pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unable> {
+    refuse_foreign(request)?;
+    let mut request = request.clone();
+    apply(&mut request, target);
+    let mut left_out = Vec::new();
+    let system = request.system.iter().filter(|text| !text.is_empty());
+    let system: Vec<Part<'_>> = system.map(|text| Part::Text { text }).collect();
+    let body = Body {
+        system_instruction: (!system.is_empty()).then_some(Content { role: None, parts: system }),
+        contents: contents::write(&request)?,
+        tools: tools(&request),
+        tool_config: tool_config(&request),
+        generation_config: generation_config(&request, target, &mut left_out),
+    };
+    let strict = request.tools.iter().any(|tool| tool.strict == Some(true));
+    let one_at_a_time = !request.tools.is_empty() && request.parallel_tools == Some(false);
+    for (name, lost) in [("parallel_tools", one_at_a_time), ("strict", strict)] {
+        if lost {
+            left_out.push(name);
+        }
+    }
+    Ok(Upstream { body: body.to_json(), left_out })
+}
+
+fn tools(request: &Request) -> Vec<Tools<'_>> {
+    if request.tools.is_empty() {
+        return Vec::new();
+    }
+    let functions = request.tools.iter().map(|tool| Function {
+        name: &tool.name,
+        description: tool.description.as_deref(),
+        parameters_json_schema: tool.parameters.as_deref(),
+    });
+    vec![Tools { function_declarations: functions.collect() }]
+}
+
+fn tool_config(request: &Request) -> Option<ToolConfig<'_>> {
+    let (mode, name) = match request.tool_choice.as_ref()? {
+        ToolChoice::Any => ("ANY", None),
+        ToolChoice::Named(name) => ("ANY", Some(name.as_str())),
+        // Where there is no tool they say nothing.
+        ToolChoice::None | ToolChoice::Auto if request.tools.is_empty() => return None,
+        ToolChoice::None => ("NONE", None),
+        ToolChoice::Auto => ("AUTO", None),
+    };
+    let config = CallingConfig { mode, allowed_function_names: name.into_iter().collect() };
+    Some(ToolConfig { function_calling_config: config })
+}
+
+fn generation_config<'a>(
+    request: &'a Request,
+    target: &Target<'_>,
+    left_out: &mut Vec<&'static str>,
+) -> GenerationConfig<'a> {
+    let stops = request.stop.iter().filter(|text| !text.is_empty());
+    let stop_sequences: Vec<&str> = stops.map(String::as_str).take(MOST_STOPS).collect();
+    let seed = request.seed.and_then(|seed| i32::try_from(seed).ok());
+    for (name, lost) in [
+        ("stop", stop_sequences.len() < request.stop.len()),
+        // It is a whole number of 32 bits there.
+        ("seed", seed.is_none() && request.seed.is_some()),
+    ] {
+        if lost {
+            left_out.push(name);
+        }
+    }
+    let schema = match &request.format {
+        Some(Format::Schema { schema, .. }) => Some(schema.as_ref()),
+        Some(Format::Json) | None => None,
+    };
+    GenerationConfig {
+        max_output_tokens: request.max_output,
+        stop_sequences,
+        temperature: request.temperature,
+        top_p: request.top_p,
+        top_k: request.top_k,
+        seed,
+        presence_penalty: request.presence_penalty,
+        frequency_penalty: request.frequency_penalty,
+        response_mime_type: request.format.as_ref().map(|_| "application/json"),
+        response_json_schema: schema,
+        thinking_config: request
+            .thinking
+            .map(|thinking| thinking::write(thinking, target.model, left_out)),
+    }
+}
+
+#[cfg(test)]
+mod tests;
