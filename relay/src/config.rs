@@ -45,7 +45,7 @@ pub use journal::JournalConfig;
 pub use ladders::{Clocks, Ladder};
 pub use load::{Seen, journal_path, load, load_seen};
 pub use problem::{Problem, Refused, Severity};
-pub use providers::{Dialect, MatchField, Matcher, Provider};
+pub use providers::{MatchField, Matcher, Provider};
 pub use rescue::{Breaker, Hedge, HedgeDelay, RetryBudget};
 pub use rungs::{OnEmpty, OnRefusal, Rung};
 pub use secret::Secret;

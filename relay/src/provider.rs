@@ -6,8 +6,9 @@
 
 mod call;
 mod client;
+mod endpoint;
 mod fresh;
 pub mod redact;
 
 pub use call::{Call, Said};
-pub use client::{CannotBuild, Provider};
+pub use client::{Ask, CannotBuild, Provider};

@@ -38,7 +38,9 @@ pub fn router(relay: &Arc<Relay>) -> Router {
         }
     };
     Router::new()
-        .route("/v1/chat/completions", post(completions::complete))
+        .route("/v1/chat/completions", post(completions::chat))
+        .route("/v1/messages", post(completions::messages))
+        .route("/v1/responses", post(completions::responses))
         .route("/v1/models", get(models))
         .route("/healthz", get(healthy))
         .fallback(unknown_path)
@@ -70,8 +72,9 @@ async fn unknown_path() -> Rejection {
     Rejection::new(
         StatusCode::NOT_FOUND,
         "unknown_path",
-        "This relay serves POST /v1/chat/completions and GET /v1/models. \
-         Set your SDK's base URL to this address with /v1 at its end.",
+        "This relay serves POST /v1/chat/completions, /v1/messages and /v1/responses, and \
+         GET /v1/models. Set your SDK's base URL to this address: with /v1 at its end for \
+         OpenAI's SDKs, without for Anthropic's.",
     )
 }
 

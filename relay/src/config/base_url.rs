@@ -6,7 +6,8 @@ use super::tree::Value;
 use std::net::{IpAddr, Ipv6Addr};
 
 /// Ends of a URL that the relay adds by itself.
-const ENDPOINTS: &[&str] = &["/chat/completions", "/completions", "/responses", "/messages"];
+const ENDPOINTS: &[&str] =
+    &["/chat/completions", "/completions", "/responses", "/messages", "/models"];
 
 /// Reads a base URL, without trailing slashes. A placeholder on a mistake.
 pub(super) fn read(value: &Value<'_>) -> String {

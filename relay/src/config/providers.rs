@@ -8,7 +8,7 @@ use super::suggest;
 use super::tree::{Placed, Table, Value};
 use super::units::CLOCK;
 use super::{base_url, headers};
-use shared::Signature;
+use shared::{Dialect, Signature};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -66,19 +66,12 @@ impl fmt::Debug for Provider {
     }
 }
 
-/// A wire format that this version speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    /// `openai-chat`: OpenAI's chat completions and what imitates them.
-    OpenaiChat,
-}
-
-/// The dialects and their words; `None`: known, but not built yet.
-const DIALECTS: &[(&str, Option<Dialect>)] = &[
-    ("openai-chat", Some(Dialect::OpenaiChat)),
-    ("openai-responses", None),
-    ("anthropic-messages", None),
-    ("gemini", None),
+/// The dialects and their words.
+const DIALECTS: &[(&str, Dialect)] = &[
+    (Dialect::OpenaiChat.as_str(), Dialect::OpenaiChat),
+    (Dialect::OpenaiResponses.as_str(), Dialect::OpenaiResponses),
+    (Dialect::AnthropicMessages.as_str(), Dialect::AnthropicMessages),
+    (Dialect::Gemini.as_str(), Dialect::Gemini),
 ];
 
 /// Gives a meaning to a provider's error message.
@@ -123,7 +116,7 @@ fn provider(name: String, table: &Table<'_>, env: &dyn Env) -> Provider {
         name,
         dialect: table
             .need("dialect", "\"openai-chat\"")
-            .and_then(|value| dialect(&value))
+            .and_then(|value| value.word(DIALECTS))
             .unwrap_or(Dialect::OpenaiChat),
         base_url: table
             .need("base_url", "\"https://api.example.com/v1\"")
@@ -149,15 +142,6 @@ fn provider(name: String, table: &Table<'_>, env: &dyn Env) -> Provider {
     }
     table.check_keys();
     provider
-}
-
-fn dialect(value: &Value<'_>) -> Option<Dialect> {
-    let dialect = value.word(DIALECTS)?;
-    if dialect.is_none() {
-        let text = format!("'{}' is not built yet", value.string().unwrap_or_default());
-        value.error(text, "this version speaks openai-chat alone");
-    }
-    dialect
 }
 
 fn ca_file(value: &Value<'_>, env: &dyn Env) -> Option<PathBuf> {

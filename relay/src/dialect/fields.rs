@@ -120,6 +120,14 @@ impl Writer {
         push_string(text, self.key(key));
     }
 
+    /// Writes a member whose value is text, escaped already.
+    pub fn escaped(&mut self, key: &str, text: &str) {
+        let out = self.key(key);
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    }
+
     /// Writes all of `fields`.
     pub fn all(&mut self, fields: &Fields) {
         for (key, value) in fields.iter() {

@@ -1,5 +1,10 @@
 //! Gemini's `streamGenerateContent`, on the providers' side alone.
 
+mod args;
+mod beside;
+mod reader;
+mod usage;
 mod write_request;
 
+pub(super) use reader::GeminiReader;
 pub use write_request::write_request;

@@ -11,7 +11,13 @@ mod openai_chat;
 pub use super::provider_error::{ProviderError, parse_error, parse_error_event};
 pub use openai_chat::OPENAI_CHAT;
 
-use shared::Signature;
+use shared::{Dialect, Signature};
+
+/// A dialect's table.
+#[must_use]
+pub const fn table(_dialect: Dialect) -> &'static [Row] {
+    OPENAI_CHAT
+}
 
 /// Where a needle is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,14 +7,18 @@
 
 mod degrade;
 mod event;
+mod json_end;
 mod request;
 mod signed;
+mod text;
 mod whole;
 
 pub use degrade::{again_prompt, apply, lowered, refuse_foreign, schema_prompt};
 pub use event::{Event, Finish};
+pub use json_end::JsonEnd;
 pub use request::{
     Again, Audio, Degrade, Effort, File, Format, Image, Part, Request, Role, Signed, Source,
     Target, Thinking, Tool, ToolChoice, Turn, Unable, Upstream,
 };
+pub use text::{Text, decode};
 pub use whole::{Answer, Piece};

@@ -5,20 +5,48 @@
 //! payloads pass through as the bytes they are; only the framing is normalised.
 
 mod aggregate;
-mod answer;
 mod chunk;
-mod error;
 mod models;
-mod request;
+mod read_request;
+mod reader;
+mod through;
 mod usage;
-mod visit;
 mod whole;
+mod write_request;
+mod writer;
+mod written;
 
-pub use super::provider_error::ProviderError;
-pub use answer::{AnswerReader, AnswerSpec, End, Facts, Form, Heard};
-pub use error::{BelayError, ClientError, error_body, error_event};
 pub use models::models_body;
-pub use request::{ChatRequest, Needs, Reject};
+pub use read_request::{choices, needs, pass_through, read_request, wants_usage};
+pub(super) use reader::ChatReader;
+pub(super) use through::Through;
+pub use write_request::write_request;
+pub(super) use writer::ChatWriter;
+
+use super::neutral::Finish;
+use super::provider_error::ProviderError;
 
 /// The end of a stream. Written by the relay, never passed on from a provider.
 pub const TERMINATOR: &[u8] = b"data: [DONE]\n\n";
+
+/// The data of a terminator.
+pub(super) const DONE: &[u8] = b"[DONE]";
+
+/// What it means that a choice finished with `error`.
+fn failed() -> ProviderError {
+    ProviderError {
+        kind: Some("server_error".to_owned()),
+        message: "The provider ended its answer with the finish reason 'error'.".to_owned(),
+        ..ProviderError::default()
+    }
+}
+
+/// OpenAI's word for the reason. A model that called tools waits for them.
+const fn finish_reason(finish: Option<Finish>, called: bool) -> &'static str {
+    match finish {
+        Some(Finish::Length) => "length",
+        Some(Finish::ContentFilter | Finish::Refusal) => "content_filter",
+        _ if called => "tool_calls",
+        _ => "stop",
+    }
+}

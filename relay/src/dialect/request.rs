@@ -270,8 +270,7 @@ fn object(dialect: Dialect, body: &[u8]) -> Result<Fields, Reject> {
         // serde_json's own text can quote the body, so only its kind is used.
         malformed(match wrong.classify() {
             Category::Eof if text.trim_ascii().is_empty() => {
-                let asked =
-                    if dialect == Dialect::OpenaiResponses { "input" } else { "messages" };
+                let asked = if dialect == Dialect::OpenaiResponses { "input" } else { "messages" };
                 format!("The request body is empty; send a JSON object with 'model' and '{asked}'.")
             }
             Category::Eof => format!(

@@ -5,13 +5,16 @@ mod cases;
 mod corpus;
 mod framing;
 mod hostile;
+mod normal;
+mod translate;
 
-use super::openai_chat::{AnswerReader, AnswerSpec, End, Facts, Form};
+use super::answer::{AnswerReader, AnswerSpec, End, Facts, Form, Heard};
 use bytes::BytesMut;
+use shared::{Dialect, RequestId};
 use std::path::PathBuf;
 
 /// The recorded streams, where they are there: beside the checkout or above it.
-fn corpus_dir() -> Option<PathBuf> {
+pub(super) fn corpus_dir() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("BELAY_CORPUS") {
         return Some(PathBuf::from(named));
     }
@@ -26,6 +29,7 @@ fn corpus_dir() -> Option<PathBuf> {
 struct Told {
     out: String,
     tail: String,
+    terminator: String,
     whole: String,
     facts: Facts,
     end: Option<End>,
@@ -40,7 +44,17 @@ struct Told {
 }
 
 fn spec(form: Form, wants_usage: bool) -> AnswerSpec {
-    AnswerSpec { form, wants_usage, choices: 1, max_event: 1 << 20, max_answer: 1 << 22 }
+    AnswerSpec {
+        from: Dialect::OpenaiChat,
+        to: Dialect::OpenaiChat,
+        form,
+        wants_usage,
+        choices: 1,
+        max_event: 1 << 20,
+        max_answer: 1 << 22,
+        request: RequestId::from_number(7),
+        created: 1_700_000_000,
+    }
 }
 
 /// Feeds `body` in the given pieces, then its end.
@@ -50,6 +64,7 @@ fn tell<'b>(spec: AnswerSpec, pieces: impl IntoIterator<Item = &'b [u8]>) -> Tol
     let mut told = Told {
         out: String::new(),
         tail: String::new(),
+        terminator: String::new(),
         whole: String::new(),
         facts: Facts::default(),
         end: None,
@@ -60,7 +75,7 @@ fn tell<'b>(spec: AnswerSpec, pieces: impl IntoIterator<Item = &'b [u8]>) -> Tol
         first_token: None,
         held: 0,
     };
-    let mut take = |heard: super::openai_chat::Heard| {
+    let mut take = |heard: Heard| {
         if heard.tokens > 0 && told.first_token.is_none() {
             // Exact where a read holds one event at most.
             told.first_token = Some(told.events + heard.events - 1);
@@ -85,6 +100,7 @@ fn tell<'b>(spec: AnswerSpec, pieces: impl IntoIterator<Item = &'b [u8]>) -> Tol
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("clients get UTF-8");
     told.out = text(&out);
     told.tail = text(&reader.take_tail());
+    told.terminator = text(&reader.take_terminator());
     told.whole = text(&reader.take_whole());
     told.facts = reader.facts().clone();
     told

@@ -18,7 +18,7 @@ use super::reading::News;
 use super::relay::{Drain, Peer, Relay, Running, Signal};
 use super::reply::{Head, Out};
 use super::turn;
-use crate::dialect::openai_chat::ChatRequest;
+use crate::dialect::request::ClientRequest;
 use crate::dialect::stamp::HEARTBEAT;
 use crate::journal::RequestStart;
 use crate::live;
@@ -27,6 +27,7 @@ use crate::policy::{
 };
 use crate::wall;
 use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
 use shared::{Cause, RequestId, RequestOutcome, UnixMillis};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -56,7 +57,9 @@ pub struct Incoming {
     /// The ladder that its `model` names.
     pub ladder: Arc<Ladder>,
     /// What it asks.
-    pub request: ChatRequest,
+    pub request: ClientRequest,
+    /// Headers that go along to providers of the client's own dialect.
+    pub along: HeaderMap,
     /// Its connection.
     pub peer: Arc<Peer>,
     /// Counts it among the running ones until it ends.
@@ -93,7 +96,8 @@ pub struct Driver {
     relay: Arc<Relay>,
     in_force: Arc<InForce>,
     ladder: Arc<Ladder>,
-    request: ChatRequest,
+    request: ClientRequest,
+    along: HeaderMap,
     need: Need,
     walk: Walk,
     peer: Arc<Peer>,
@@ -136,7 +140,7 @@ impl Driver {
     /// Starts driving: the walk is planned and its first rung is dialled.
     #[must_use]
     pub fn start(relay: &Arc<Relay>, incoming: Incoming) -> Self {
-        let Incoming { id, at, accepted, client, in_force, ladder, request, peer, running } =
+        let Incoming { id, at, accepted, client, in_force, ladder, request, along, peer, running } =
             incoming;
         let need = need(&request);
         let start = RequestStart {
@@ -158,6 +162,7 @@ impl Driver {
             ladder,
             need,
             request,
+            along,
             peer,
             _running: running,
             lines: Vec::new(),
@@ -426,7 +431,7 @@ fn fail_on_purpose(id: RequestId) {
     }
 }
 
-fn need(request: &ChatRequest) -> Need {
+fn need(request: &ClientRequest) -> Need {
     let needs = request.needs();
     Need {
         stream: request.stream(),

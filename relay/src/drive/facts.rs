@@ -4,7 +4,7 @@
 
 use super::in_force::InForce;
 use super::memory::{account, key_tag};
-use crate::config::{Capability, Config, Dialect, Ladder, Provider, Rung};
+use crate::config::{Capability, Config, Ladder, Provider, Rung};
 use crate::policy::{LadderIndex, RungIndex};
 use shared::UnixMillis;
 use shared::admin::board::{
@@ -54,10 +54,8 @@ fn provider(provider: &Provider, at: UnixMillis) -> ProviderState {
         loaded_at: at,
         tag: key_tag(&account(provider)).to_string(),
     });
-    let dialect = match provider.dialect {
-        Dialect::OpenaiChat => "openai-chat",
-    };
-    ProviderState { name: provider.name.clone(), dialect: dialect.to_owned(), key }
+    let dialect = provider.dialect.as_str().to_owned();
+    ProviderState { name: provider.name.clone(), dialect, key }
 }
 
 fn rung(rung: &Rung, config: &Config) -> RungState {

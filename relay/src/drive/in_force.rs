@@ -40,6 +40,8 @@ pub struct Rung {
     pub provider: Arc<Provider>,
     /// The operator's own matchers for its provider's errors.
     pub matchers: Arc<[Matcher]>,
+    /// The most tokens of one answer, if known.
+    pub max_output: Option<u64>,
     /// Its price, if known.
     pub price: Option<Price>,
     /// Whether it is asked for usage.
@@ -178,6 +180,7 @@ pub(super) fn prepare(
             model: settings.model.clone(),
             provider: Arc::clone(provider),
             matchers: Arc::clone(matchers),
+            max_output: settings.max_output,
             price: settings.price,
             ask_usage: settings.stream_options,
             pings_count: settings.pings_count,

@@ -3,7 +3,8 @@
 use super::in_force::Rung;
 use super::log::AttemptLog;
 use super::reading::{News, Reading};
-use crate::dialect::openai_chat::{AnswerReader, ProviderError};
+use crate::dialect::answer::AnswerReader;
+use crate::dialect::provider_error::ProviderError;
 use crate::live;
 use crate::policy::{AttemptId, Break, Ending};
 use crate::provider::{Call, Said};

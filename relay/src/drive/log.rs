@@ -1,7 +1,7 @@
 //! What the journal will be told: kept while a request runs, written at its end.
 
 use super::in_force::{InForce, Rung};
-use crate::dialect::openai_chat::Facts;
+use crate::dialect::answer::Facts;
 use crate::journal::{AttemptEnd, AttemptStart, RequestEnd, RequestStart};
 use crate::policy::{RungIndex, Time};
 use crate::provider::redact::is_plain_name;
@@ -44,6 +44,8 @@ pub(super) struct AttemptLog {
     pub(super) bytes: u64,
     pub(super) status: Option<u16>,
     pub(super) detail: Option<String>,
+    /// Wishes of the request that its rung was not told.
+    pub(super) left_out: Vec<&'static str>,
 }
 
 impl AttemptLog {
@@ -57,7 +59,12 @@ impl AttemptLog {
             bytes: 0,
             status: None,
             detail: None,
+            left_out: Vec::new(),
         }
+    }
+
+    pub(super) fn without(self, left_out: Vec<&'static str>) -> Self {
+        Self { left_out, ..self }
     }
 
     /// The final row.

@@ -5,8 +5,9 @@
 
 use super::in_force::Rung;
 use super::log::AttemptLog;
-use crate::dialect::matchers::{OPENAI_CHAT, classify, parse_error};
-use crate::dialect::openai_chat::{AnswerReader, End, Facts, Heard, ProviderError};
+use crate::dialect::answer::{AnswerReader, End, Facts, Heard};
+use crate::dialect::matchers::{classify, parse_error, table};
+use crate::dialect::provider_error::ProviderError;
 use crate::dialect::retry_after::retry_after;
 use crate::policy::{Answer, Break, Ending, NoHead};
 use crate::provider::Said;
@@ -118,7 +119,12 @@ impl Reading<'_> {
                 Ending::Broken(Break::Malformed)
             }
             End::Error(mut error) => {
-                classify(OPENAI_CHAT, &self.rung.matchers, None, &mut error);
+                classify(
+                    table(self.rung.provider.dialect()),
+                    &self.rung.matchers,
+                    None,
+                    &mut error,
+                );
                 self.log.detail = Some(format!("error event{}", tag(&error)));
                 let signature = error.signature;
                 *self.error = Some(error);
@@ -129,7 +135,12 @@ impl Reading<'_> {
 
     fn status(&mut self, status: u16, headers: &HeaderMap, body: &Bytes) -> Ending {
         let mut error = parse_error(body);
-        classify(OPENAI_CHAT, &self.rung.matchers, Some(status), &mut error);
+        classify(
+            table(self.rung.provider.dialect()),
+            &self.rung.matchers,
+            Some(status),
+            &mut error,
+        );
         self.log.detail = Some(format!("HTTP {status}{}", tag(&error)));
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let names_added_field = self.added && names_added_field(&error);

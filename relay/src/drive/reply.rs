@@ -1,8 +1,9 @@
 //! What a driver hands to the server: a stream's head, or a whole answer.
 
-use crate::dialect::openai_chat::{ClientError, error_body};
+use crate::dialect::client_error::{ClientError, error_body};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
+use shared::Dialect;
 use std::time::Duration;
 
 /// The longest wait that a client is told: SDKs sleep on it without asking.
@@ -66,12 +67,8 @@ pub(super) fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
 /// The relay has tried already, so SDKs are told not to; only where it knows
 /// when asking again is worth while do they hear that time instead.
 #[must_use]
-pub fn error_reply(
-    status: u16,
-    error: &ClientError<'_>,
-    request_id: &str,
-    retry_after: Option<Duration>,
-) -> Reply {
+pub fn error_reply(to: Dialect, error: &ClientError<'_>, retry_after: Option<Duration>) -> Reply {
+    let ClientError { status, request_id, .. } = *error;
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     set(&mut headers, REQUEST_ID, request_id);
@@ -83,5 +80,5 @@ pub fn error_reply(
         }
         None => set(&mut headers, SHOULD_RETRY, "false"),
     }
-    Reply { status, headers, body: error_body(error).into() }
+    Reply { status, headers, body: error_body(to, error).into() }
 }

@@ -1,7 +1,7 @@
 //! The words for a failure: what happened, and what to do about it.
 
 use super::in_force::Ladder;
-use crate::dialect::openai_chat::ProviderError;
+use crate::dialect::provider_error::ProviderError;
 use crate::policy::{Failure, Told};
 use shared::{AttemptOutcome, PassedOver};
 

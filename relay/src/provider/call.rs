@@ -70,6 +70,14 @@ enum State {
     Over,
 }
 
+/// What is sent.
+#[derive(Clone)]
+pub(super) struct Sending {
+    pub(super) url: reqwest::Url,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
 /// One upstream call.
 pub struct Call {
     state: State,
@@ -86,12 +94,24 @@ impl std::fmt::Debug for Call {
 impl Call {
     pub(super) fn start(
         provider: Arc<Provider>,
-        body: Bytes,
+        sending: Sending,
         max_answer: usize,
         once: bool,
     ) -> Self {
-        let opening = Box::pin(open(provider, body, max_answer, once));
+        let opening = Box::pin(open(provider, sending, max_answer, once));
         Self { state: State::Opening(opening), slot: None }
+    }
+
+    /// A call that is not made, since the request cannot be put into the provider's words:
+    /// its answer is that the request is wrong.
+    #[must_use]
+    pub fn unable(feature: &str) -> Self {
+        let message = format!("'{feature}' cannot be said to this provider. Leave it out.");
+        let body = serde_json::json!({"error": {"message": message, "param": feature}});
+        let said =
+            Said::Status { status: 400, headers: HeaderMap::new(), body: body.to_string().into() };
+        let opened = Opened { said, body: None, slot: None };
+        Self { state: State::Opening(Box::pin(std::future::ready(opened))), slot: None }
     }
 
     /// The answer is whole: reads the end of its body in the background, for a moment,
@@ -134,12 +154,12 @@ impl Call {
     }
 }
 
-async fn open(provider: Arc<Provider>, body: Bytes, max_answer: usize, once: bool) -> Opened {
+async fn open(provider: Arc<Provider>, sending: Sending, max_answer: usize, once: bool) -> Opened {
     let slot = match &provider.slots {
         Some(slots) => Arc::clone(slots).acquire_owned().await.ok(),
         None => None,
     };
-    let (said, body) = match send(&provider, body, once).await {
+    let (said, body) = match send(&provider, sending, once).await {
         Ok(response) => receive(response, max_answer).await,
         Err(said) => (said, None),
     };
@@ -147,28 +167,31 @@ async fn open(provider: Arc<Provider>, body: Bytes, max_answer: usize, once: boo
 }
 
 /// Sends the request; a reused connection that dies before the head is dialled fresh, once.
-async fn send(provider: &Provider, body: Bytes, once: bool) -> Result<reqwest::Response, Said> {
+async fn send(
+    provider: &Provider,
+    sending: Sending,
+    once: bool,
+) -> Result<reqwest::Response, Said> {
     let clients =
         provider.clients().map_err(|_why| Said::NotConnected("no client can be built"))?;
     if once {
-        return post(provider, &clients.fresh, body).await.map_err(|error| no_head(&error));
+        return post(&clients.fresh, sending).await.map_err(|error| no_head(&error));
     }
-    let (answer, connected) = watching(post(provider, &clients.pooled, body.clone())).await;
+    let (answer, connected) = watching(post(&clients.pooled, sending.clone())).await;
     match answer {
         Ok(response) => Ok(response),
         Err(error) if !connected && !error.is_connect() => {
-            post(provider, &clients.fresh, body).await.map_err(|error| no_head(&error))
+            post(&clients.fresh, sending).await.map_err(|error| no_head(&error))
         }
         Err(error) => Err(no_head(&error)),
     }
 }
 
 async fn post(
-    provider: &Provider,
     client: &reqwest::Client,
-    body: Bytes,
+    Sending { url, headers, body }: Sending,
 ) -> Result<reqwest::Response, reqwest::Error> {
-    client.post(provider.url.clone()).headers(provider.headers.clone()).body(body).send().await
+    client.post(url).headers(headers).body(body).send().await
 }
 
 async fn receive(response: reqwest::Response, max_answer: usize) -> (Said, Option<reqwest::Body>) {

@@ -1,10 +1,12 @@
 //! A provider, ready to be called: its client, address, key and slots.
 
-use super::call::Call;
+use super::call::{Call, Sending};
+use super::endpoint;
 use super::fresh::MarkLayer;
 use crate::config;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
+use shared::Dialect;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,7 +51,7 @@ pub struct Provider {
     config: config::Provider,
     /// What its `ca_file` holds.
     roots: Option<Vec<u8>>,
-    pub(super) url: reqwest::Url,
+    url: reqwest::Url,
     pub(super) headers: HeaderMap,
     pub(super) slots: Option<Arc<Semaphore>>,
     secrets: Vec<String>,
@@ -59,6 +61,21 @@ impl std::fmt::Debug for Provider {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Provider").finish_non_exhaustive()
     }
+}
+
+/// What is asked of a provider.
+#[derive(Debug)]
+pub struct Ask<'a> {
+    /// The model's name at the provider; some dialects have it in the path.
+    pub model: &'a str,
+    /// The request in the provider's dialect.
+    pub body: Bytes,
+    /// Headers of the client's that belong to the dialect and go along.
+    pub along: &'a HeaderMap,
+    /// The most bytes that an answer in one body may have.
+    pub max_answer: usize,
+    /// The body is sent on a connection of its own and never again.
+    pub once: bool,
 }
 
 /// A provider's settings that no client can be built from.
@@ -130,8 +147,8 @@ impl Provider {
         slots: Option<Arc<Semaphore>>,
     ) -> Result<Self, CannotBuild> {
         let wrong = |why: String| CannotBuild { provider: config.name.clone(), why };
-        let url = format!("{}/chat/completions", config.base_url);
-        let url = reqwest::Url::parse(&url).map_err(|error| wrong(format!("base_url: {error}")))?;
+        let url = endpoint::url(config.dialect, &config.base_url)
+            .map_err(|error| wrong(format!("base_url: {error}")))?;
         Ok(Self {
             number,
             alive,
@@ -174,11 +191,29 @@ impl Provider {
         }
     }
 
-    /// Starts a call with this body; poll it for what the provider says. With `once`
-    /// the body is sent on a connection of its own and never again.
+    /// What it speaks.
     #[must_use]
-    pub fn call(self: &Arc<Self>, body: Bytes, max_answer: usize, once: bool) -> Call {
-        Call::start(Arc::clone(self), body, max_answer, once)
+    pub const fn dialect(&self) -> Dialect {
+        self.config.dialect
+    }
+
+    /// Starts a call; poll it for what the provider says.
+    #[must_use]
+    pub fn call(self: &Arc<Self>, ask: Ask<'_>) -> Call {
+        let url = endpoint::url_for(self.config.dialect, &self.url, ask.model);
+        let mut headers = self.headers.clone();
+        // The provider's own settings beat what a client sent along.
+        for (name, value) in ask.along {
+            if !self.config.headers.iter().any(|(own, _)| own == name.as_str()) {
+                headers.insert(name, value.clone());
+            }
+        }
+        Call::start(
+            Arc::clone(self),
+            Sending { url, headers, body: ask.body },
+            ask.max_answer,
+            ask.once,
+        )
     }
 
     /// `text` without this provider's key and host, and without anything that looks like one.
@@ -231,11 +266,13 @@ fn headers(config: &config::Provider) -> Result<HeaderMap, String> {
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     let agent = concat!("belay/", env!("CARGO_PKG_VERSION"));
     headers.insert(header::USER_AGENT, HeaderValue::from_static(agent));
+    headers.extend(endpoint::headers(config.dialect));
     if let Some(key) = &config.api_key {
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose()))
+        let (name, value) = endpoint::credential(config.dialect, key.expose());
+        let mut value = HeaderValue::from_str(&value)
             .map_err(|_unprintable| "api_key: holds characters that no header may".to_owned())?;
         value.set_sensitive(true);
-        headers.insert(header::AUTHORIZATION, value);
+        headers.insert(name, value);
     }
     for (name, value) in &config.headers {
         let name = HeaderName::from_bytes(name.as_bytes())

@@ -1,10 +1,11 @@
-//! `POST /v1/chat/completions`: checks what came in, then lets a driver answer.
+//! `POST /v1/chat/completions`, `/v1/messages`, `/v1/responses`: checks what came in, then
+//! lets a driver answer.
 
 use super::answer::{First, Guarded, StreamBody};
 use super::keys;
 use super::reject::{Rejection, respond};
 use crate::config::Client;
-use crate::dialect::openai_chat::ChatRequest;
+use crate::dialect::request::ClientRequest;
 use crate::drive::{Drain, Driver, InForce, Incoming, Peer, Relay, reject_record};
 use crate::wall;
 use axum::body::Body;
@@ -14,7 +15,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use shared::RequestId;
+use shared::{Dialect, RequestId};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,11 +29,33 @@ struct Known {
     stream: bool,
 }
 
-pub(super) async fn complete(
-    State(relay): State<Arc<Relay>>,
-    Extension(peer): Extension<Arc<Peer>>,
+type Asked = (State<Arc<Relay>>, Extension<Arc<Peer>>, Request);
+
+pub(super) async fn chat(
+    relay: State<Arc<Relay>>,
+    peer: Extension<Arc<Peer>>,
     request: Request,
 ) -> Response {
+    complete(Dialect::OpenaiChat, (relay, peer, request)).await
+}
+
+pub(super) async fn messages(
+    relay: State<Arc<Relay>>,
+    peer: Extension<Arc<Peer>>,
+    request: Request,
+) -> Response {
+    complete(Dialect::AnthropicMessages, (relay, peer, request)).await
+}
+
+pub(super) async fn responses(
+    relay: State<Arc<Relay>>,
+    peer: Extension<Arc<Peer>>,
+    request: Request,
+) -> Response {
+    complete(Dialect::OpenaiResponses, (relay, peer, request)).await
+}
+
+async fn complete(dialect: Dialect, (State(relay), Extension(peer), request): Asked) -> Response {
     let (id, at, accepted) = (wall::request_id(), wall::unix(), wall::now());
     let (head, body) = request.into_parts();
     // Before the key is known nothing is read and nothing is journaled: strangers
@@ -43,33 +66,45 @@ pub(super) async fn complete(
         Ok(client) => client,
         Err(rejection) => {
             relay.metrics.turned_away(rejection.code);
-            return rejection.with_id(id).into_response();
+            return rejection.with_id(id).to(dialect).into_response();
         }
     };
     // From here on a drain waits for it, and it counts among the running ones.
     let running = relay.enter();
     let name: Option<Arc<str>> = client.map(|client| client.name.as_str().into());
     let mut known = Known::default();
-    let checked = check(&relay, &in_force, client, &head.headers, body, &mut known).await;
+    let asked = (dialect, &head.headers, body);
+    let checked = check(&relay, &in_force, client, asked, &mut known).await;
     let (ladder, request) = match checked {
         Ok(checked) => checked,
         Err(rejection) => {
-            let rejection = rejection.with_id(id);
+            let rejection = rejection.with_id(id).to(dialect);
             relay.metrics.turned_away(rejection.code);
             record(&relay, id, at, name, &known, rejection.status);
             return rejection.into_response();
         }
     };
     let Some(ladder) = in_force.ladders.get(ladder).map(Arc::clone) else {
-        return unknown_model().with_id(id).into_response();
+        return unknown_model().with_id(id).to(dialect).into_response();
     };
-    let incoming =
-        Incoming { id, at, accepted, client: name, in_force, ladder, request, peer, running };
+    let along = along(dialect, &head.headers);
+    let incoming = Incoming {
+        id,
+        at,
+        accepted,
+        client: name,
+        in_force,
+        ladder,
+        request,
+        along,
+        peer,
+        running,
+    };
     let mut guarded = Guarded::new(Driver::start(&relay, incoming));
     match guarded.first().await {
         Ok(First::Whole(reply)) => respond(reply),
         Ok(First::Stream(head)) => StreamBody::response(guarded, head),
-        Err(_fault) => fault().with_id(id).into_response(),
+        Err(_fault) => fault().with_id(id).to(dialect).into_response(),
     }
 }
 
@@ -78,10 +113,9 @@ async fn check(
     relay: &Relay,
     in_force: &InForce,
     client: Option<&Client>,
-    headers: &HeaderMap,
-    body: Body,
+    (dialect, headers, body): (Dialect, &HeaderMap, Body),
     known: &mut Known,
-) -> Result<(usize, ChatRequest), Rejection> {
+) -> Result<(usize, ClientRequest), Rejection> {
     let server = &in_force.config.server;
     if relay.drain() != Drain::Serving {
         return Err(Rejection::new(
@@ -108,7 +142,7 @@ async fn check(
         ));
     }
     let body = read(body, server.max_body).await?;
-    let request = ChatRequest::parse(&body).map_err(Rejection::of)?;
+    let request = ClientRequest::parse(dialect, &body).map_err(Rejection::of)?;
     known.model = Some(request.model().to_owned());
     known.stream = request.stream();
     let ladder = in_force
@@ -116,6 +150,20 @@ async fn check(
         .filter(|&ladder| keys::may_use(client, ladder))
         .ok_or_else(unknown_model)?;
     Ok((ladder, request))
+}
+
+/// The headers of a client's that mean something to providers of its own dialect: what
+/// its SDK was made for, and what it wants to try. Nothing else crosses the relay.
+fn along(dialect: Dialect, headers: &HeaderMap) -> HeaderMap {
+    const ANTHROPIC: [&str; 2] = ["anthropic-version", "anthropic-beta"];
+    let names = if dialect == Dialect::AnthropicMessages { &ANTHROPIC[..] } else { &[] };
+    let mut along = HeaderMap::new();
+    for name in names {
+        for value in headers.get_all(*name) {
+            along.append(*name, value.clone());
+        }
+    }
+    along
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -22,7 +22,9 @@ pub(super) fn client<'a>(
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.split_once(' '))
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        .map(|(_, key)| key.trim());
+        .map(|(_, key)| key.trim())
+        // Where Anthropic's SDKs put it.
+        .or_else(|| headers.get("x-api-key").and_then(|value| value.to_str().ok()).map(str::trim));
     let hash: [u8; 32] = Sha256::digest(presented.unwrap_or_default().as_bytes()).into();
     // Every key is compared, so that the time tells nothing about which one came close.
     let mut found = None;
@@ -38,7 +40,7 @@ pub(super) fn client<'a>(
             StatusCode::UNAUTHORIZED,
             "invalid_api_key",
             "No valid key for this relay. Send the key that its operator gave you as \
-             'Authorization: Bearer KEY'; a provider's own key is not one.",
+             'Authorization: Bearer KEY' or 'x-api-key: KEY'; a provider's own key is not one.",
         )
     })
 }

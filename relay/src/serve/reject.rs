@@ -1,11 +1,12 @@
 //! Refusals that the server makes by itself, before any provider is called.
 
-use crate::dialect::openai_chat::{ClientError, Reject};
+use crate::dialect::client_error::ClientError;
+use crate::dialect::request::Reject;
 use crate::drive::{Reply, error_reply};
 use crate::wall;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
-use shared::RequestId;
+use shared::{Dialect, RequestId};
 use std::time::Duration;
 
 /// A request that is answered with an error at once.
@@ -17,6 +18,8 @@ pub(super) struct Rejection {
     message: String,
     param: Option<String>,
     retry_after: Option<Duration>,
+    /// What the client speaks. Default OpenAI's: of an unknown path nothing is known.
+    dialect: Dialect,
 }
 
 impl Rejection {
@@ -28,6 +31,7 @@ impl Rejection {
             message: message.into(),
             param: None,
             retry_after: None,
+            dialect: Dialect::OpenaiChat,
         }
     }
 
@@ -45,6 +49,10 @@ impl Rejection {
         Self { id, ..self }
     }
 
+    pub(super) fn to(self, dialect: Dialect) -> Self {
+        Self { dialect, ..self }
+    }
+
     pub(super) fn retry_after(self, wait: Duration) -> Self {
         Self { retry_after: Some(wait), ..self }
     }
@@ -57,15 +65,17 @@ impl IntoResponse for Rejection {
             StatusCode::SERVICE_UNAVAILABLE => "server_error",
             _ => "invalid_request_error",
         };
+        let id = self.id.to_string();
         let error = ClientError {
             message: &self.message,
             kind,
             param: self.param.as_deref(),
             code: Some(self.code),
+            status: self.status.as_u16(),
+            request_id: &id,
             belay: None,
         };
-        let id = self.id.to_string();
-        respond(error_reply(self.status.as_u16(), &error, &id, self.retry_after))
+        respond(error_reply(self.dialect, &error, self.retry_after))
     }
 }
 

@@ -85,7 +85,7 @@ fn completed_it_means_exactly_this() {
     assert_eq!(config.clients, [web]);
     let here = Provider {
         name: "here".to_owned(),
-        dialect: Dialect::OpenaiChat,
+        dialect: shared::Dialect::OpenaiChat,
         base_url: "http://127.0.0.1:8000/v1".to_owned(),
         api_key: None,
         headers: Vec::new(),

@@ -16,7 +16,7 @@ pub use capabilities::needs;
 use crate::dialect::fields::Fields;
 use crate::dialect::neutral::{Effort, Format, Request, Role, Thinking, Tool, ToolChoice, Turn};
 use crate::dialect::request::Reject;
-use object::{Object, reject};
+use object::Object;
 use serde_json::value::RawValue;
 
 /// Reads a request into neutral words.
@@ -54,16 +54,18 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
 fn max_tokens(body: &Object<'_>) -> Result<u64, Reject> {
     let param = "max_tokens";
     if body.get(param).is_none() {
-        return Err(reject(
+        return Err(Reject::new(
             param,
             "missing_required_parameter",
             "'max_tokens' is missing; say how many tokens the answer may have at most.",
         ));
     }
     match body.whole(param)? {
-        Some(0) | None => {
-            Err(reject(param, "invalid_value", "'max_tokens' must be a whole number, 1 or more."))
-        }
+        Some(0) | None => Err(Reject::new(
+            param,
+            "invalid_value",
+            "'max_tokens' must be a whole number, 1 or more.",
+        )),
         Some(most) => Ok(most),
     }
 }
@@ -74,11 +76,11 @@ fn messages<'a>(body: &Object<'a>) -> Result<Vec<&'a RawValue>, Reject> {
     match body.array(param)? {
         None => {
             let message = "'messages' is missing; send an array with at least one message.";
-            Err(reject(param, code, message))
+            Err(Reject::new(param, code, message))
         }
         Some(list) if list.is_empty() => {
             let message = "'messages' is empty; send at least one message.";
-            Err(reject(param, "invalid_value", message))
+            Err(Reject::new(param, "invalid_value", message))
         }
         Some(list) => Ok(list),
     }
@@ -102,7 +104,7 @@ fn read_message(message: &Object<'_>, request: &mut Request) -> Result<(), Rejec
         _ => {
             let param = message.path_of("role");
             let text = format!("'{param}' must be 'user' or 'assistant'.");
-            return Err(reject(&param, "invalid_value", text));
+            return Err(Reject::new(&param, "invalid_value", text));
         }
     };
     let parts = blocks::content(message, &mut request.foreign)?;

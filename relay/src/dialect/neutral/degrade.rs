@@ -87,8 +87,7 @@ mod tests {
 
     fn request() -> Request {
         let schema = RawValue::from_string(r#"{"type": "object"}"#.to_owned()).unwrap();
-        let tool =
-            Tool { name: "f".to_owned(), description: None, parameters: None, strict: None };
+        let tool = Tool { name: "f".to_owned(), description: None, parameters: None, strict: None };
         Request {
             system: vec!["be kind".to_owned(), "be brief".to_owned()],
             turns: vec![Turn { role: Role::User, parts: vec![Part::Text("hi".to_owned())] }],
@@ -154,7 +153,9 @@ mod tests {
         let roles: Vec<Role> = told.turns.iter().map(|turn| turn.role).collect();
         assert_eq!(roles, [Role::User, Role::Assistant, Role::User]);
         assert!(matches!(&told.turns[1].parts[..], [Part::Text(said)] if said == "{}"));
-        assert!(matches!(&told.turns[2].parts[..], [Part::Text(ask)] if ask.contains("'a' is missing")));
+        assert!(
+            matches!(&told.turns[2].parts[..], [Part::Text(ask)] if ask.contains("'a' is missing"))
+        );
     }
 
     #[test]

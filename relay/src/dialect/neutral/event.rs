@@ -1,37 +1,36 @@
 //! What an answer says, piece by piece.
 
-use std::borrow::Cow;
+use super::Text;
 
-/// One thing that an answer says. Texts are lent from the event that brought them
-/// where that needs no decoding.
+/// One thing that an answer says. Texts are lent from the event that brought them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The answer has begun. No content. Said once, before everything else.
     Begin {
         /// The provider's id of the answer; may be empty.
-        id: Cow<'a, str>,
+        id: Text<'a>,
         /// The model as the provider names it; may be empty.
-        model: Cow<'a, str>,
+        model: Text<'a>,
     },
     /// A piece of the answer's text. Never empty.
-    Text(Cow<'a, str>),
+    Text(Text<'a>),
     /// A piece of reasoning. Never empty.
-    Reasoning(Cow<'a, str>),
+    Reasoning(Text<'a>),
     /// The proof of the reasoning just before: opaque, and of use to its provider alone.
-    Signature(Cow<'a, str>),
-    /// Reasoning that only its provider can read.
-    Redacted(Cow<'a, str>),
+    Signature(Text<'a>),
+    /// Reasoning that only its provider can read. A token in some dialects only.
+    Redacted(Text<'a>),
     /// A piece of a refusal's text. Never empty.
-    Refusal(Cow<'a, str>),
+    Refusal(Text<'a>),
     /// A tool call has begun. Calls are numbered from 0, in the order of their beginnings.
     Call {
         /// Its number.
         call: usize,
         /// Its id, unique in the answer. May be empty where the provider gives none;
         /// whoever writes it on must then make one.
-        id: Cow<'a, str>,
+        id: Text<'a>,
         /// The tool's name.
-        name: Cow<'a, str>,
+        name: Text<'a>,
         /// Its input is free text, not JSON.
         custom: bool,
     },
@@ -40,25 +39,69 @@ pub enum Event<'a> {
         /// The call's number.
         call: usize,
         /// The piece.
-        json: Cow<'a, str>,
+        json: Text<'a>,
     },
     /// The proof that belongs to a call; said just before the call begins.
     CallSignature {
         /// The call's number.
         call: usize,
         /// The proof.
-        signature: Cow<'a, str>,
+        signature: Text<'a>,
     },
     /// The model has finished. May be said twice, and taken back by content that follows.
     Finish {
         /// Why.
         finish: Finish,
         /// The stop sequence that was hit, where the provider tells.
-        stop_sequence: Option<Cow<'a, str>>,
+        stop_sequence: Option<Text<'a>>,
     },
 }
 
-impl Event<'_> {
+impl<'a> Event<'a> {
+    /// The same, lent from nowhere.
+    #[must_use]
+    pub fn into_owned(self) -> Event<'static> {
+        match self {
+            Self::Begin { id, model } => {
+                Event::Begin { id: id.into_owned(), model: model.into_owned() }
+            }
+            Self::Text(text) => Event::Text(text.into_owned()),
+            Self::Reasoning(text) => Event::Reasoning(text.into_owned()),
+            Self::Signature(text) => Event::Signature(text.into_owned()),
+            Self::Redacted(text) => Event::Redacted(text.into_owned()),
+            Self::Refusal(text) => Event::Refusal(text.into_owned()),
+            Self::Call { call, id, name, custom } => {
+                Event::Call { call, id: id.into_owned(), name: name.into_owned(), custom }
+            }
+            Self::Arguments { call, json } => Event::Arguments { call, json: json.into_owned() },
+            Self::CallSignature { call, signature } => {
+                Event::CallSignature { call, signature: signature.into_owned() }
+            }
+            Self::Finish { finish, stop_sequence } => {
+                Event::Finish { finish, stop_sequence: stop_sequence.map(Text::into_owned) }
+            }
+        }
+    }
+
+    /// Bytes of the texts in it.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let len = |text: &Text<'a>| text.escaped().len();
+        match self {
+            Self::Text(text)
+            | Self::Reasoning(text)
+            | Self::Signature(text)
+            | Self::Redacted(text)
+            | Self::Refusal(text)
+            | Self::Arguments { json: text, .. }
+            | Self::CallSignature { signature: text, .. } => len(text),
+            Self::Begin { id: one, model: other } | Self::Call { id: one, name: other, .. } => {
+                len(one).saturating_add(len(other))
+            }
+            Self::Finish { stop_sequence, .. } => stop_sequence.as_ref().map_or(0, len),
+        }
+    }
+
     /// Whether it is what the design calls a token.
     #[must_use]
     pub const fn is_content(&self) -> bool {
@@ -66,7 +109,6 @@ impl Event<'_> {
             self,
             Self::Text(_)
                 | Self::Reasoning(_)
-                | Self::Redacted(_)
                 | Self::Refusal(_)
                 | Self::Call { .. }
                 | Self::Arguments { .. }

@@ -1,8 +1,8 @@
-//! An answer put together from its pieces.
+//! An answer put together from its pieces. Its texts stay escaped, as they came.
 
 use super::event::{Event, Finish};
 
-/// A whole answer, as far as it has come.
+/// A whole answer, as far as it has come. Every text in it is escaped as in JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
     /// The provider's id of it; may be empty.
@@ -64,60 +64,69 @@ impl Answer {
     pub fn add(&mut self, event: &Event<'_>) {
         match event {
             Event::Begin { id, model } => {
-                self.id = id.to_string();
-                self.model = model.to_string();
+                self.id = id.escaped().to_owned();
+                self.model = model.escaped().to_owned();
             }
             Event::Text(text) => match self.pieces.last_mut() {
-                Some(Piece::Text(all)) => grow(all, text, &mut self.held),
-                _ => self.push(Piece::Text(text.to_string()), text.len()),
+                Some(Piece::Text(all)) => grow(all, text.escaped(), &mut self.held),
+                _ => self.push(Piece::Text(text.escaped().to_owned()), text.escaped().len()),
             },
             Event::Reasoning(text) => match self.pieces.last_mut() {
                 Some(Piece::Reasoning { text: all, signature: None }) => {
-                    grow(all, text, &mut self.held);
+                    grow(all, text.escaped(), &mut self.held);
                 }
                 _ => {
-                    let piece = Piece::Reasoning { text: text.to_string(), signature: None };
-                    self.push(piece, text.len());
+                    let piece =
+                        Piece::Reasoning { text: text.escaped().to_owned(), signature: None };
+                    self.push(piece, text.escaped().len());
                 }
             },
             Event::Signature(proof) => match self.pieces.last_mut() {
                 Some(Piece::Reasoning { signature, .. }) => {
-                    grow(signature.get_or_insert_default(), proof, &mut self.held);
+                    grow(signature.get_or_insert_default(), proof.escaped(), &mut self.held);
                 }
                 _ => {
-                    let signature = Some(proof.to_string());
-                    self.push(Piece::Reasoning { text: String::new(), signature }, proof.len());
+                    let signature = Some(proof.escaped().to_owned());
+                    self.push(
+                        Piece::Reasoning { text: String::new(), signature },
+                        proof.escaped().len(),
+                    );
                 }
             },
-            Event::Redacted(data) => self.push(Piece::Redacted(data.to_string()), data.len()),
+            Event::Redacted(data) => {
+                self.push(Piece::Redacted(data.escaped().to_owned()), data.escaped().len())
+            }
             Event::Refusal(text) => match self.pieces.last_mut() {
-                Some(Piece::Refusal(all)) => grow(all, text, &mut self.held),
-                _ => self.push(Piece::Refusal(text.to_string()), text.len()),
+                Some(Piece::Refusal(all)) => grow(all, text.escaped(), &mut self.held),
+                _ => self.push(Piece::Refusal(text.escaped().to_owned()), text.escaped().len()),
             },
-            Event::CallSignature { signature, .. } => self.signature = Some(signature.to_string()),
+            Event::CallSignature { signature, .. } => {
+                self.signature = Some(signature.escaped().to_owned())
+            }
             Event::Call { call, id, name, custom } => {
                 let piece = Piece::Call {
                     call: *call,
-                    id: id.to_string(),
-                    name: name.to_string(),
+                    id: id.escaped().to_owned(),
+                    name: name.escaped().to_owned(),
                     arguments: String::new(),
                     custom: *custom,
                     signature: self.signature.take(),
                 };
                 self.calls.push(self.pieces.len());
-                self.push(piece, id.len().saturating_add(name.len()));
+                let bytes = id.escaped().len().saturating_add(name.escaped().len());
+                self.push(piece, bytes);
             }
             Event::Arguments { call, json } => {
                 let place = self.calls.get(*call).copied();
                 let piece = place.and_then(|place| self.pieces.get_mut(place));
                 if let Some(Piece::Call { arguments, .. }) = piece {
-                    grow(arguments, json, &mut self.held);
+                    grow(arguments, json.escaped(), &mut self.held);
                 }
             }
             Event::Finish { finish, stop_sequence } => {
                 self.finish = Some(*finish);
                 if let Some(text) = stop_sequence {
-                    self.stop_sequence = Some(text.to_string());
+                    self.stop_sequence = Some(text.escaped().to_owned());
                 }
             }
         }

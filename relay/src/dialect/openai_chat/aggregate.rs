@@ -162,17 +162,9 @@ fn keep(
 /// Joins a raw JSON string, escaped as it is, to what there is. `null` and other
 /// values are no text.
 fn join(text: &mut Option<String>, raw: &str, budget: &mut Budget) -> Result<(), Full> {
-    if let Some(piece) = super::visit::string_inner(raw) {
+    if let Some(piece) = crate::dialect::json::string_inner(raw) {
         budget.take(piece.len())?;
         text.get_or_insert_default().push_str(piece);
     }
     Ok(())
-}
-
-/// Writes text that is escaped already.
-fn write_text(writer: &mut Writer, key: &str, text: &str) {
-    let out = writer.key(key);
-    out.push(b'"');
-    out.extend_from_slice(text.as_bytes());
-    out.push(b'"');
 }

@@ -4,7 +4,9 @@
 //! counts come out, the chunk itself goes on as the bytes it was.
 
 use super::usage::Counts;
-use super::visit::{Each, Object, One, is_filled_array, is_truthy, skip, string_inner, string_len};
+use crate::dialect::json::{
+    Each, Object, One, is_filled_array, is_truthy, skip, string_inner, string_len,
+};
 use serde::de::{DeserializeSeed as _, MapAccess};
 use serde_json::value::RawValue;
 

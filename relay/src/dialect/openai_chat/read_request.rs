@@ -253,3 +253,6 @@ fn thinking(top: &mut Members<'_>, request: &mut Request) -> Result<Option<Think
     }
     Ok(thinking)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! Token counts as chat providers write them.
 
-use super::visit::{Object, One, skip};
+use crate::dialect::json::{Object, One, count, skip};
 use serde::de::MapAccess;
 use serde_json::value::RawValue;
 use shared::Usage;
@@ -113,14 +113,6 @@ fn read<'de, A: MapAccess<'de>>(slot: &mut Option<u64>, map: &mut A) -> Result<(
         *slot = Some(count);
     }
     Ok(())
-}
-
-/// `12`, and `12.0` as servers written in JavaScript or Lua send it.
-fn count(raw: &str) -> Option<u64> {
-    let whole = raw.split_once('.').map_or(raw, |(whole, fraction)| {
-        if fraction.bytes().all(|digit| digit == b'0') { whole } else { raw }
-    });
-    whole.parse().ok()
 }
 
 #[cfg(test)]

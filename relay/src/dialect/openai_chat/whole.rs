@@ -5,7 +5,7 @@
 //! finish reason, usage.
 
 use super::super::fields::{Fields, Writer};
-use super::visit::is_filled_array;
+use crate::dialect::json::is_filled_array;
 use bytes::{BufMut as _, BytesMut};
 use serde_json::value::RawValue;
 

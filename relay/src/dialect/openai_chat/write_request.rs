@@ -142,7 +142,8 @@ fn wants_new_limit(model: &str, thinking: Option<Thinking>) -> bool {
         let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
         text.get(..end)?.parse().ok()
     };
-    let is_gpt = name.strip_prefix("gpt-").and_then(leading).is_some_and(|n| (5..100).contains(&n));
+    // Azure leaves the dot of 3.5 out.
+    let is_gpt = name.strip_prefix("gpt-").and_then(leading).is_some_and(|n| (5..30).contains(&n));
     let is_o = name.strip_prefix('o').and_then(leading).is_some();
     is_gpt || is_o || thinks(thinking)
 }

@@ -181,3 +181,6 @@ fn format(members: &mut Members<'_>, request: &mut Request) -> Result<Option<For
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

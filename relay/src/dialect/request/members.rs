@@ -44,7 +44,9 @@ impl Rule {
     }
 
     fn covers(&self, value: &RawValue) -> bool {
-        let same = |listed: &&str| value.get().bytes().filter(|b| !b.is_ascii_whitespace()).eq(listed.bytes());
+        let same = |listed: &&str| {
+            value.get().bytes().filter(|b| !b.is_ascii_whitespace()).eq(listed.bytes())
+        };
         self.values.is_empty() || self.values.iter().any(same)
     }
 }
@@ -230,11 +232,8 @@ impl<'de> Deserialize<'de> for Object<'de> {
 mod tests {
     use super::*;
 
-    const RULES: &[Rule] = &[
-        Rule::harmless("note"),
-        Rule::harmless_at("n", &["1", "[1,2]"]),
-        Rule::wish("mood"),
-    ];
+    const RULES: &[Rule] =
+        &[Rule::harmless("note"), Rule::harmless_at("n", &["1", "[1,2]"]), Rule::wish("mood")];
 
     fn judged(json: &str) -> Request {
         let fields: Fields = serde_json::from_str(json).unwrap();
@@ -254,7 +253,11 @@ mod tests {
             (r#"{"x":false,"y":0}"#, vec!["x", "y"], vec![]),
         ] {
             let request = judged(json);
-            assert_eq!((request.foreign, request.unsaid), (foreign.iter().map(|f| (*f).to_owned()).collect(), unsaid), "{json}");
+            assert_eq!(
+                (request.foreign, request.unsaid),
+                (foreign.iter().map(|f| (*f).to_owned()).collect(), unsaid),
+                "{json}"
+            );
         }
         let long = judged(&format!(r#"{{"{}":1}}"#, "é".repeat(500)));
         assert_eq!(long.foreign, ["é".repeat(32)]);

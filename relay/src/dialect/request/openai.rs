@@ -218,7 +218,9 @@ pub(in crate::dialect) fn limit(raw: &RawValue, target: &Target<'_>) -> Option<u
 /// Whether one tool at a time is to be asked for.
 pub(in crate::dialect) fn one_tool(fields: &Fields, degrade: Degrade) -> bool {
     degrade.parallel_tools
-        && fields.text("tools").is_some_and(|raw| raw.starts_with('[') && !super::is_empty_array(raw))
+        && fields
+            .text("tools")
+            .is_some_and(|raw| raw.starts_with('[') && !super::is_empty_array(raw))
 }
 
 /// A small object of strings, as a message is.

@@ -2,7 +2,8 @@
 
 mod whole;
 
-use super::super::openai_chat::{AnswerSpec, End, Form, TERMINATOR};
+use super::super::answer::{AnswerSpec, End, Form};
+use super::super::openai_chat::TERMINATOR;
 use super::{Told, payloads, spec, tell, tell_every_way};
 use serde_json::{Value, json};
 use shared::Signature;

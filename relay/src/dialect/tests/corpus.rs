@@ -3,8 +3,8 @@
 //! The stream that a client gets is read back here by a small reader of its own,
 //! as is the whole answer; both are compared with what the corpus says.
 
+use super::super::answer::{End, Form};
 use super::super::matchers::{OPENAI_CHAT, classify, parse_error};
-use super::super::openai_chat::{End, Form};
 use super::super::retry_after::retry_after;
 use super::{Told, corpus_dir, payloads, spec, tell_every_way};
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! Bytes that no honest provider sends.
 
-use super::super::openai_chat::{AnswerReader, AnswerSpec, ChatRequest, End, Form};
+use super::super::answer::{AnswerReader, AnswerSpec, End, Form};
+use super::super::request::ClientRequest;
 use super::super::{matchers, retry_after};
 use super::{by_byte, pieces, spec, tell};
 use bytes::BytesMut;
@@ -80,7 +81,7 @@ proptest! {
             let heard = reader.read_whole(&body, &mut BytesMut::new());
             prop_assert!(heard.end.is_some());
         }
-        let _ = ChatRequest::parse(&body).map(|request| request.upstream_body("m", true));
+        let _ = ClientRequest::parse(shared::Dialect::OpenaiChat, &body);
         let mut error = matchers::parse_error(&body);
         matchers::classify(matchers::OPENAI_CHAT, &[], None, &mut error);
         let text = String::from_utf8_lossy(&body);
@@ -89,7 +90,7 @@ proptest! {
 }
 
 fn small(form: Form) -> AnswerSpec {
-    AnswerSpec { form, wants_usage: true, choices: 1, max_event: 10_000, max_answer: 100_000 }
+    AnswerSpec { max_event: 10_000, max_answer: 100_000, ..spec(form, true) }
 }
 
 /// Feeds `part` for as long as the reader reads and looks at what it holds.
@@ -159,7 +160,7 @@ fn deep_nesting_is_no_stack_overflow() {
                 let mut reader = AnswerReader::new(spec(form, true));
                 let _ = reader.read_whole(body.as_bytes(), &mut BytesMut::new());
             }
-            let _ = ChatRequest::parse(body.as_bytes());
+            let _ = ClientRequest::parse(shared::Dialect::OpenaiChat, body.as_bytes());
             let _ = matchers::parse_error(body.as_bytes());
         }
     }

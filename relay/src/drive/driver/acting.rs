@@ -1,7 +1,8 @@
 //! Carries out what the walk says: dials, commits, lets go.
 
 use super::{Driver, MAX_ANSWER, Phase};
-use crate::dialect::openai_chat::{AnswerReader, AnswerSpec, Form};
+use crate::dialect::answer::{AnswerReader, AnswerSpec, Form};
+use crate::dialect::neutral::{Degrade, Target};
 use crate::dialect::stamp::HEARTBEAT;
 use crate::drive::count;
 use crate::drive::line::Line;
@@ -11,9 +12,11 @@ use crate::drive::unseen;
 use crate::journal::AttemptStart;
 use crate::live::Pair;
 use crate::policy::{Action, AttemptId, Probe, RungIndex, Time};
+use crate::provider::{Ask, Call};
 use crate::wall;
 use bytes::BytesMut;
-use shared::{AttemptKind, AttemptOutcome};
+use http::HeaderMap;
+use shared::{AttemptKind, AttemptOutcome, Dialect};
 use std::sync::Arc;
 
 /// In which manner an attempt goes out.
@@ -75,8 +78,9 @@ impl Driver {
 
     /// A probe that lost its race runs on in a task of its own.
     fn detach(&mut self, id: AttemptId, probe: Probe) {
-        let spec = self.answer_spec();
+        let spec = self.answer_spec(Dialect::OpenaiChat);
         let Some(line) = self.lines.iter_mut().find(|line| line.id == id) else { return };
+        // Its own reader goes with it; what is left behind is never fed.
         let reader = std::mem::replace(&mut line.reader, AnswerReader::new(spec));
         let log = AttemptLog::new(line.log.start.clone(), line.log.dialled);
         unseen::run(
@@ -99,8 +103,12 @@ impl Driver {
         );
     }
 
-    fn answer_spec(&self) -> AnswerSpec {
+    fn answer_spec(&self, from: Dialect) -> AnswerSpec {
         AnswerSpec {
+            from,
+            to: self.request.dialect(),
+            request: self.log.start.id,
+            created: self.log.start.at.0 / 1000,
             form: if self.request.stream() { Form::Stream } else { Form::Whole },
             wants_usage: self.request.wants_usage(),
             choices: self.request.choices(),
@@ -121,7 +129,15 @@ impl Driver {
         // Those before it can no longer win: what they held is of no use.
         self.lines.iter_mut().for_each(Line::let_go);
         let ask_usage = rung.ask_usage && !plain;
-        let body = self.request.upstream_body(&rung.model, ask_usage);
+        let target = Target {
+            model: &rung.model,
+            max_output: rung.max_output,
+            ask_usage,
+            system: None,
+            degrade: Degrade::default(),
+            again: None,
+        };
+        let upstream = self.request.upstream(rung.provider.dialect(), &target);
         let start = AttemptStart {
             request: self.log.start.id,
             n: id.0,
@@ -133,11 +149,27 @@ impl Driver {
         self.relay.journal.attempt_start(start.clone());
         let of = Pair { ladder: self.ladder.index.0, rung: rung.index.0 };
         let seat = self.relay.live.dialled(of, count::at(now), id.0 == 1);
-        let spec = self.answer_spec();
+        let spec = self.answer_spec(rung.provider.dialect());
+        let (call, left_out) = match upstream {
+            Ok(upstream) => {
+                let same = rung.provider.dialect() == self.request.dialect();
+                let nothing = HeaderMap::new();
+                let ask = Ask {
+                    model: &rung.model,
+                    body: upstream.body.into(),
+                    along: if same { &self.along } else { &nothing },
+                    max_answer: MAX_ANSWER,
+                    once,
+                };
+                (rung.provider.call(ask), upstream.left_out)
+            }
+            // The plan leaves out rungs that cannot be told, so this is for the unforeseen.
+            Err(unable) => (Call::unable(&unable.feature), Vec::new()),
+        };
         let max_event = self.in_force.config.server.max_event;
         self.lines.push(Line {
             id,
-            call: Some(rung.provider.call(body.into(), MAX_ANSWER, once)),
+            call: Some(call),
             rung,
             reader: AnswerReader::new(spec),
             held: BytesMut::new(),
@@ -145,7 +177,7 @@ impl Driver {
             added: ask_usage && !self.request.wants_usage(),
             error: None,
             may_answer: false,
-            log: AttemptLog::new(start, now),
+            log: AttemptLog::new(start, now).without(left_out),
             seat: Some(seat),
             counted: false,
         });

@@ -1,7 +1,7 @@
 //! How a request ends: the whole answer or the error, with its stamp and its record.
 
 use super::{Driver, Phase};
-use crate::dialect::openai_chat::{self, BelayError, ClientError, TERMINATOR};
+use crate::dialect::client_error::{BelayError, ClientError, error_event};
 use crate::dialect::stamp;
 use crate::drive::closing::Closing;
 use crate::drive::count;
@@ -39,8 +39,9 @@ impl Driver {
         self.log.events = line.log.events;
         if self.request.stream() {
             let mut ending = line.reader.take_tail();
+            let terminator = line.reader.take_terminator();
             self.push_stamp(outcome.as_str(), &mut ending);
-            ending.extend_from_slice(TERMINATOR);
+            ending.extend_from_slice(&terminator);
             self.close(outcome, None, ending.freeze());
         } else {
             let body: Bytes = line.reader.take_whole().into();
@@ -78,19 +79,27 @@ impl Driver {
             kind,
             param: param.as_deref(),
             code: Some(&code),
+            status: failure.status,
+            request_id: &request_id,
             belay: Some(belay),
         };
         if self.head_sent {
             let mut ending = BytesMut::new();
             self.push_stamp(outcome, &mut ending);
-            openai_chat::error_event(&error, &mut ending);
+            error_event(self.request.dialect(), &error, self.sequence(), &mut ending);
             self.close(failure.outcome, failure.cause, ending.freeze());
         } else {
-            let mut reply = error_reply(failure.status, &error, &request_id, failure.retry_after);
+            let mut reply = error_reply(self.request.dialect(), &error, failure.retry_after);
             reply.headers.extend(self.headers());
             self.log.status = Some(failure.status);
             self.answer(reply, failure.outcome, failure.cause);
         }
+    }
+
+    /// How many numbered events the client has had.
+    fn sequence(&self) -> u64 {
+        let line = self.lines.iter().find(|line| Some(line.id) == self.committed);
+        line.map_or(0, |line| line.reader.sequence())
     }
 
     /// What is known only at the end, as a comment before it.

@@ -7,7 +7,9 @@
 use super::deeds::plain;
 use super::refused::{Refused, check_words};
 use super::{Answer, Published, Told};
-use crate::dialect::openai_chat::{AnswerReader, AnswerSpec, ChatRequest, Form};
+use crate::dialect::answer::{AnswerReader, AnswerSpec, Form};
+use crate::dialect::neutral::{Degrade, Target};
+use crate::dialect::request::ClientRequest;
 use crate::drive::in_force::Rung;
 use crate::drive::line::Line;
 use crate::drive::log::{AttemptEnding, AttemptLog, RequestLog};
@@ -15,11 +17,13 @@ use crate::drive::relay::Relay;
 use crate::journal::{AttemptStart, RequestStart};
 use crate::policy::outcome::judge;
 use crate::policy::{AttemptId, Time};
+use crate::provider::{Ask, Call};
 use crate::wall;
 use bytes::BytesMut;
+use http::HeaderMap;
 use shared::admin::actions::{About, Action, ActionKind, CheckAnswer};
 use shared::admin::changes::Deed;
-use shared::{AttemptKind, AttemptOutcome, RequestOutcome};
+use shared::{AttemptKind, AttemptOutcome, Dialect, RequestOutcome};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -83,7 +87,7 @@ impl Relay {
         tell: watch::Sender<Option<Arc<str>>>,
     ) {
         let started = wall::now();
-        let Ok(request) = ChatRequest::parse(QUESTION) else { return };
+        let Ok(request) = ClientRequest::parse(Dialect::OpenaiChat, QUESTION) else { return };
         let start = RequestStart {
             id: wall::request_id(),
             at: action.at,
@@ -140,7 +144,7 @@ impl Relay {
     fn line(
         &self,
         rung: &Arc<Rung>,
-        request: &ChatRequest,
+        request: &ClientRequest,
         start: &RequestStart,
         started: Time,
     ) -> Line {
@@ -153,18 +157,39 @@ impl Relay {
             at: start.at,
         };
         let spec = AnswerSpec {
+            from: rung.provider.dialect(),
+            to: Dialect::OpenaiChat,
+            request: start.id,
+            created: start.at.0 / 1000,
             form: Form::Stream,
             wants_usage: false,
             choices: 1,
             max_event: self.in_force().config.server.max_event,
             max_answer: MOST_ANSWER,
         };
-        let body = request.upstream_body(&rung.model, rung.ask_usage);
+        let target = Target {
+            model: &rung.model,
+            max_output: rung.max_output,
+            ask_usage: rung.ask_usage,
+            system: None,
+            degrade: Degrade::default(),
+            again: None,
+        };
+        let call = match request.upstream(rung.provider.dialect(), &target) {
+            Ok(upstream) => rung.provider.call(Ask {
+                model: &rung.model,
+                body: upstream.body.into(),
+                along: &HeaderMap::new(),
+                max_answer: MOST_ANSWER,
+                once: false,
+            }),
+            Err(unable) => Call::unable(&unable.feature),
+        };
         Line {
             id: AttemptId(1),
             seat: None,
             counted: true,
-            call: Some(rung.provider.call(body.into(), MOST_ANSWER, false)),
+            call: Some(call),
             rung: Arc::clone(rung),
             reader: AnswerReader::new(spec),
             held: BytesMut::new(),

@@ -10,10 +10,8 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A rejection of the field `param`.
-pub(super) fn reject(param: &str, code: &'static str, message: impl Into<String>) -> Reject {
-    Reject { status: 400, message: message.into(), param: Some(param.to_owned()), code: Some(code) }
-}
+/// A name that a client made up is told back no longer than this, in bytes.
+const LONGEST_NAME: usize = 64;
 
 /// An object, lent from the request's text.
 #[derive(Debug)]
@@ -36,7 +34,7 @@ impl<'a> Object<'a> {
     pub(super) fn read(path: String, raw: &'a RawValue) -> Result<Self, Reject> {
         match serde_json::from_str(raw.get()) {
             Ok(members) => Ok(Self { path, members }),
-            Err(_) => Err(wrong_type(&path, "an object")),
+            Err(_) => Err(Reject::wrong_type(&path, "an object")),
         }
     }
 
@@ -69,13 +67,14 @@ impl<'a> Object<'a> {
                 None => false,
             };
             if !fine {
-                foreign.push(self.path_of(key));
+                let end = key.floor_char_boundary(LONGEST_NAME);
+                foreign.push(self.path_of(key.get(..end).unwrap_or_default()));
             }
         }
     }
 
     pub(super) fn wrong_type(&self, key: &str, wanted: &str) -> Reject {
-        wrong_type(&self.path_of(key), wanted)
+        Reject::wrong_type(&self.path_of(key), wanted)
     }
 
     pub(super) fn text(&self, key: &str) -> Result<Option<String>, Reject> {
@@ -118,10 +117,6 @@ impl<'a> Object<'a> {
         let read = |raw: &'a RawValue| serde_json::from_str(raw.get());
         self.get(key).map(read).transpose().map_err(|_| self.wrong_type(key, wanted))
     }
-}
-
-fn wrong_type(param: &str, wanted: &str) -> Reject {
-    reject(param, "invalid_type", format!("'{param}' must be {wanted}."))
 }
 
 /// Whether `raw` is the value that `spelled` stands for, however it is spaced.

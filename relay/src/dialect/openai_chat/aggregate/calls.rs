@@ -4,8 +4,8 @@
 //! calls the same one, or none. A new id then says that a new call has begun.
 
 use super::super::super::fields::{Fields, Writer, push_string};
-use super::super::visit::string_inner;
-use super::{Budget, Full, elements, join, keep, object, write_text};
+use super::{Budget, Full, elements, join, keep, object};
+use crate::dialect::json::string_inner;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -134,9 +134,9 @@ impl Call {
 
     fn write(&self, out: &mut Vec<u8>) {
         let mut writer = Writer::new(std::mem::take(out));
-        write_text(&mut writer, "id", &self.id);
+        writer.escaped("id", &self.id);
         let holder = self.holder.as_deref().unwrap_or("function");
-        write_text(&mut writer, "type", if self.kind.is_empty() { holder } else { &self.kind });
+        writer.escaped("type", if self.kind.is_empty() { holder } else { &self.kind });
         self.write_inner(writer.key(holder));
         writer.all(&self.others);
         *out = writer.finish();
@@ -145,10 +145,10 @@ impl Call {
     /// Writes the object that holds name and arguments.
     pub(super) fn write_inner(&self, out: &mut Vec<u8>) {
         let mut writer = Writer::new(std::mem::take(out));
-        write_text(&mut writer, "name", &self.name);
+        writer.escaped("name", &self.name);
         let custom = self.holder.as_deref() == Some("custom");
         let key = if custom { "input" } else { "arguments" };
-        write_text(&mut writer, key, self.arguments.as_deref().unwrap_or_default());
+        writer.escaped(key, self.arguments.as_deref().unwrap_or_default());
         writer.all(&self.inner);
         *out = writer.finish();
     }

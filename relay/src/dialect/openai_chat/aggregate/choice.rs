@@ -1,9 +1,9 @@
 //! One choice of an answer.
 
 use super::super::super::fields::{Fields, Writer, push_array};
-use super::super::visit::string_inner;
 use super::calls::{Call, Calls};
-use super::{Budget, FIELD, Full, elements, join, keep, object, write_text};
+use super::{Budget, FIELD, Full, elements, join, keep, object};
+use crate::dialect::json::string_inner;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -128,7 +128,7 @@ impl Choice {
         let mut writer = Writer::new(out);
         writer.raw("index", &index.to_string());
         if let Some(text) = &self.text {
-            write_text(&mut writer, "text", text);
+            writer.escaped("text", text);
         } else {
             let out = writer.key("message");
             let written = self.write_message(std::mem::take(out));
@@ -148,7 +148,7 @@ impl Choice {
         self.write_content(&mut writer);
         for (key, text) in TEXTS.iter().zip(&self.texts) {
             if let Some(text) = text.as_ref().filter(|text| !text.is_empty()) {
-                write_text(&mut writer, key, text);
+                writer.escaped(key, text);
             }
         }
         for (key, value) in self.message.iter().filter(|(key, _)| *key != "role") {
@@ -170,7 +170,7 @@ impl Choice {
             let parts: Vec<String> = self.parts.iter().map(Part::json).collect();
             push_array(parts.iter().map(String::as_str), writer.key("content"));
         } else if let Some(text) = self.content.as_ref().filter(|text| !text.is_empty()) {
-            write_text(writer, "content", text);
+            writer.escaped("content", text);
         } else {
             writer.raw("content", "null");
         }

@@ -24,8 +24,7 @@ const CALL: &[Rule] = &[Rule::harmless("index")];
 const PART: &[Rule] = &[CACHE_MARK];
 
 /// What only orders the pieces of reasoning.
-const DETAIL: &[Rule] =
-    &[Rule::harmless("id"), Rule::harmless("format"), Rule::harmless("index")];
+const DETAIL: &[Rule] = &[Rule::harmless("id"), Rule::harmless("format"), Rule::harmless("index")];
 
 pub(super) fn read(message: &Value<'_>, request: &mut Request) -> Result<(), Reject> {
     let mut members = message.members()?;

@@ -83,12 +83,7 @@ fn stream_options(client: &RawValue, ask_usage: bool) -> Option<Vec<u8>> {
 }
 
 /// The client's messages, with another system prompt, a schema, or a question asked again.
-fn messages(
-    client: &RawValue,
-    schema: Option<&RawValue>,
-    target: &Target<'_>,
-    out: &mut Vec<u8>,
-) {
+fn messages(client: &RawValue, schema: Option<&RawValue>, target: &Target<'_>, out: &mut Vec<u8>) {
     let list: Vec<&RawValue> = serde_json::from_str(client.get()).unwrap_or_default();
     let mut all: Vec<String> = list.iter().map(|message| message.get().to_owned()).collect();
     if let Some(system) = target.system {

@@ -5,7 +5,7 @@
 //! else; texts are walked over, not read.
 
 use super::super::super::fields::Fields;
-use super::super::visit::{Each, Object, One, skip, string_inner};
+use crate::dialect::json::{Each, Object, One, skip, string_inner};
 use super::{Reject, flag, whole_number};
 use serde::de::{DeserializeSeed as _, MapAccess};
 use serde_json::value::RawValue;

@@ -126,7 +126,8 @@ fn user(turn: &Turn, messages: &mut Vec<Message>) -> Result<(), Unable> {
             _ => None,
         })
         .collect();
-    let is_nothing = pieces.is_empty() && turn.parts.iter().any(|part| matches!(part, Part::Result { .. }));
+    let is_nothing =
+        pieces.is_empty() && turn.parts.iter().any(|part| matches!(part, Part::Result { .. }));
     let content = match texts {
         Some(texts) => Content::Text(paragraphs(texts)),
         None => Content::Parts(pieces),
@@ -141,7 +142,10 @@ fn piece(part: &Part) -> Result<Piece, Unable> {
     Ok(match part {
         Part::Text(text) | Part::Refusal(text) => Piece::Text { text: text.clone() },
         Part::Image(image) => Piece::ImageUrl {
-            image_url: ImageUrl { url: url(&image.source, "an image")?, detail: image.detail.clone() },
+            image_url: ImageUrl {
+                url: url(&image.source, "an image")?,
+                detail: image.detail.clone(),
+            },
         },
         Part::Audio(audio) => Piece::InputAudio {
             input_audio: Sound { data: audio.data.clone(), format: audio.format.clone() },

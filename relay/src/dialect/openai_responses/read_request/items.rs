@@ -7,12 +7,8 @@ use crate::dialect::request::openai::{CACHE_MARK, audio, file, gemini_proof, ima
 use shared::Dialect;
 
 /// What an answer said of its own items, sent back as it came.
-const ITEM: &[Rule] = &[
-    Rule::harmless("id"),
-    Rule::harmless("status"),
-    Rule::harmless("phase"),
-    CACHE_MARK,
-];
+const ITEM: &[Rule] =
+    &[Rule::harmless("id"), Rule::harmless("status"), Rule::harmless("phase"), CACHE_MARK];
 
 const PART: &[Rule] = &[
     CACHE_MARK,

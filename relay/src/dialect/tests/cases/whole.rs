@@ -1,6 +1,6 @@
 //! Answers in one piece, on either side.
 
-use super::super::super::openai_chat::{AnswerReader, AnswerSpec, End, Form};
+use super::super::super::answer::{AnswerReader, AnswerSpec, End, Form};
 use super::super::{payloads, spec, tell_every_way};
 use super::{DONE, delta, finish, put_together, role};
 use bytes::BytesMut;

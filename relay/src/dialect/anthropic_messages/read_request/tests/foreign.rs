@@ -51,6 +51,13 @@ fn a_field_without_a_word_is_foreign() {
 }
 
 #[test]
+fn a_name_that_a_client_made_up_is_told_back_in_part() {
+    let name = "é".repeat(40);
+    let request = with(&format!(r#""{name}":1"#));
+    assert_eq!(request.foreign, ["é".repeat(32)]);
+}
+
+#[test]
 fn a_block_without_a_word_is_foreign() {
     let image = r#"{"type":"image","source":{"type":"url","url":"u"}}"#;
     for (block, path) in [

@@ -1,19 +1,51 @@
 //! Requests: what is kept, what is changed, what is refused.
 
+mod corpus;
+mod nothing_lost;
+mod told;
+
 use super::*;
+use crate::dialect::neutral::Again;
+use serde_json::Value;
+
+const TARGET: Target<'static> = Target {
+    model: "up",
+    max_output: None,
+    ask_usage: false,
+    system: None,
+    degrade: Degrade { json_schema: false, parallel_tools: false, max_output: false },
+    again: None,
+};
+
+/// A request of `dialect`, told to a rung of `to`.
+fn told(dialect: Dialect, body: &str, to: Dialect, target: &Target<'_>) -> Result<Value, Unable> {
+    let request = ClientRequest::parse(dialect, body.as_bytes()).unwrap();
+    let upstream = request.upstream(to, target)?;
+    Ok(serde_json::from_slice(&upstream.body).unwrap())
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
 
 const PLAIN: &str = r#""messages":[{"role":"user","content":"hi"}]"#;
 
-fn parse(body: &str) -> Result<ChatRequest, Reject> {
-    ChatRequest::parse(body.as_bytes())
+fn parse(body: &str) -> Result<ClientRequest, Reject> {
+    ClientRequest::parse(Dialect::OpenaiChat, body.as_bytes())
 }
 
-fn with(fields: &str) -> ChatRequest {
+fn with(fields: &str) -> ClientRequest {
     parse(&format!(r#"{{"model":"chat",{PLAIN}{fields}}}"#)).unwrap()
 }
 
 fn upstream(fields: &str, ask_usage: bool) -> String {
-    String::from_utf8(with(fields).upstream_body("m\"1", ask_usage)).unwrap()
+    passed(&with(fields), &Target { model: "m\"1", ask_usage, ..TARGET })
+}
+
+fn passed(request: &ClientRequest, target: &Target<'_>) -> String {
+    let upstream = request.upstream(request.dialect(), target).unwrap();
+    assert!(upstream.left_out.is_empty());
+    String::from_utf8(upstream.body).unwrap()
 }
 
 #[test]
@@ -25,7 +57,7 @@ fn all_that_is_not_the_relays_goes_up_byte_for_byte() {
     let request = parse(body).unwrap();
     assert_eq!(request.model(), "chat");
     assert_eq!(
-        String::from_utf8(request.upstream_body("up", false)).unwrap(),
+        passed(&request, &TARGET),
         concat!(
             r#"{"seed":12345678901234567890123,"model":"up","temperature":0.10,"messages":"#,
             r#"[ {"role":"user","content":"\u00e9 \ud83c\udf0d é"} ],"x-new":{"a" : [1.0]},"stream":true}"#
@@ -136,7 +168,12 @@ fn a_rejection_names_the_field_and_never_quotes_the_prompt() {
         assert!(!reject.message.contains(secret), "{}", reject.message);
     }
     let latin = [b"{\"model\":\"", &[0xE9][..], b"\"}"].concat();
-    assert!(ChatRequest::parse(&latin).unwrap_err().message.contains("UTF-8: byte 10"));
+    assert!(
+        ClientRequest::parse(Dialect::OpenaiChat, &latin)
+            .unwrap_err()
+            .message
+            .contains("UTF-8: byte 10")
+    );
 }
 
 #[test]

@@ -9,11 +9,12 @@
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
 /// Takes in the fields of one JSON object.
-pub(super) trait Object {
+pub(in crate::dialect) trait Object {
     /// An object (not a `null` or other stand-in) begins.
     fn begin(&mut self) {}
 
@@ -25,13 +26,13 @@ pub(super) trait Object {
 }
 
 /// Fills an [`Object`] if there is one.
-pub(super) struct One<'o, T>(pub(super) &'o mut T);
+pub(in crate::dialect) struct One<'o, T>(pub(super) &'o mut T);
 
 /// Fills an [`Object`] once for each object of an array.
-pub(super) struct Each<'o, T>(pub(super) &'o mut T);
+pub(in crate::dialect) struct Each<'o, T>(pub(super) &'o mut T);
 
 /// Reads and forgets a value.
-pub(super) fn skip<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> {
+pub(in crate::dialect) fn skip<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> {
     map.next_value::<IgnoredAny>().map(|IgnoredAny| ())
 }
 
@@ -137,7 +138,7 @@ impl<'de> Deserialize<'de> for Key<'de> {
 /// Bytes of text in a raw JSON string; 0 for any other value.
 ///
 /// The string is measured, not decoded: the hot path has no use for the text.
-pub(super) fn string_len(raw: &str) -> u64 {
+pub(in crate::dialect) fn string_len(raw: &str) -> u64 {
     let Some(inner) = string_inner(raw) else { return 0 };
     let mut rest = inner.as_bytes();
     let mut len = rest.len();
@@ -161,18 +162,51 @@ fn unicode_len(text: &[u8], at: usize) -> usize {
     }
 }
 
+/// `12`, and `12.0` as servers written in JavaScript or Lua send it.
+pub(in crate::dialect) fn count(raw: &str) -> Option<u64> {
+    let whole = raw.split_once('.').map_or(raw, |(whole, fraction)| {
+        if fraction.bytes().all(|digit| digit == b'0') { whole } else { raw }
+    });
+    whole.parse().ok()
+}
+
 /// What stands between the quotes of a raw JSON string.
-pub(super) fn string_inner(raw: &str) -> Option<&str> {
+pub(in crate::dialect) fn string_inner(raw: &str) -> Option<&str> {
     raw.strip_prefix('"')?.strip_suffix('"')
 }
 
+/// The word of a raw value that may be missing; empty for any other value.
+pub(in crate::dialect) fn word(raw: Option<&RawValue>) -> &str {
+    raw.and_then(|raw| string_inner(raw.get())).unwrap_or_default()
+}
+
+/// A whole number that may be missing.
+pub(in crate::dialect) fn number(raw: Option<&RawValue>) -> Option<u64> {
+    raw.and_then(|raw| count(raw.get()))
+}
+
+/// The members of a raw object that a reader looks at; none of any other value.
+pub(in crate::dialect) fn members<'a, T: Deserialize<'a> + Default>(
+    raw: Option<&'a RawValue>,
+) -> T {
+    raw.map(RawValue::get)
+        .filter(|raw| raw.starts_with('{'))
+        .and_then(|raw| serde_json::from_str(raw).ok())
+        .unwrap_or_default()
+}
+
+/// The elements of a raw array; none of any other value.
+pub(in crate::dialect) fn elements(raw: Option<&RawValue>) -> Vec<&RawValue> {
+    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+}
+
 /// Whether a raw value is an array with at least one element.
-pub(super) fn is_filled_array(raw: &str) -> bool {
+pub(in crate::dialect) fn is_filled_array(raw: &str) -> bool {
     raw.strip_prefix('[').is_some_and(|rest| !rest.trim_ascii_start().starts_with(']'))
 }
 
 /// Whether a raw value is what JavaScript and Python both call true.
-pub(super) fn is_truthy(raw: &str) -> bool {
+pub(in crate::dialect) fn is_truthy(raw: &str) -> bool {
     match raw.as_bytes().first() {
         None | Some(b'n' | b'f') => false,
         Some(b'"') => raw.len() > 2,

@@ -1,0 +1,279 @@
+//! What an Anthropic provider says.
+
+use super::usage::Counts;
+use crate::dialect::answer::{End, Facts, Hearing, Reader};
+use crate::dialect::json::{elements, members, number, word};
+use crate::dialect::neutral::{Event, Finish, Text};
+use crate::dialect::provider_error::{parse_error, parse_error_event};
+use crate::dialect::sse;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// Reads a stream of messages.
+#[derive(Debug, Default)]
+pub(in crate::dialect) struct MessagesReader {
+    begun: bool,
+    counts: Counts,
+    blocks: HashMap<u64, Block>,
+    calls: usize,
+}
+
+/// A block that has begun.
+#[derive(Debug, Clone)]
+enum Block {
+    /// The client's tool is called.
+    Call {
+        call: usize,
+        /// Arguments that stood in the block's start, and count if no delta brings others.
+        input: Option<String>,
+    },
+    /// The provider runs a tool of its own.
+    Served,
+    Other,
+}
+
+/// The members of an event that are looked at.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Members<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    index: Option<&'a RawValue>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    content_block: Option<&'a RawValue>,
+    #[serde(borrow)]
+    delta: Option<&'a RawValue>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+/// A message, a content block or a delta.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Part<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    model: Option<&'a RawValue>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow)]
+    thinking: Option<&'a RawValue>,
+    #[serde(borrow)]
+    signature: Option<&'a RawValue>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+    #[serde(borrow)]
+    partial_json: Option<&'a RawValue>,
+    #[serde(borrow)]
+    stop_reason: Option<&'a RawValue>,
+    #[serde(borrow)]
+    stop_sequence: Option<&'a RawValue>,
+}
+
+impl Reader for MessagesReader {
+    fn event(&mut self, event: &sse::Event<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
+        let data = event.data.trim_ascii();
+        if event.name == b"error" {
+            return Some(End::Error(parse_error_event(data)));
+        }
+        if data.first() != Some(&b'{') {
+            hearing.facts().drop_one();
+            return None;
+        }
+        let text = String::from_utf8_lossy(data);
+        let Ok(members) = serde_json::from_str::<Members<'_>>(&text) else {
+            return hearing.facts().broken();
+        };
+        match word(members.kind) {
+            "message_start" => self.message_start(&members, hearing),
+            "content_block_start" => self.block_start(&members, hearing),
+            "content_block_delta" => self.delta(&members, hearing),
+            "content_block_stop" => self.block_stop(&members, hearing),
+            "message_delta" => self.message_delta(&members, hearing),
+            "message_stop" => {
+                hearing.facts().done = true;
+                return Some(End::Proper);
+            }
+            "error" => return Some(End::Error(parse_error(text.as_bytes()))),
+            // Some servers put their error where no type says so.
+            _ if members.error.is_some() => return Some(End::Error(parse_error(text.as_bytes()))),
+            _ => {}
+        }
+        None
+    }
+
+    fn whole(&mut self, body: &str, hearing: &mut Hearing<'_>) -> End {
+        let Ok(message) = serde_json::from_str::<Part<'_>>(body) else {
+            return End::Broken("the body is not JSON");
+        };
+        if word(message.kind) != "message" {
+            let error = parse_error(body.as_bytes());
+            let is_error = !error.message.is_empty() || error.kind.is_some();
+            return if is_error {
+                End::Error(error)
+            } else {
+                End::Broken("the body is no message")
+            };
+        }
+        hearing.say(&Event::Begin { id: Text::of(message.id), model: Text::of(message.model) });
+        for raw in elements(message.content) {
+            let block: Part<'_> = members(Some(raw));
+            let begun = self.begin(&block, hearing);
+            end(begun, hearing);
+        }
+        self.count(message.usage, hearing);
+        finish(&message, hearing);
+        if !hearing.facts().content && hearing.facts().finish.is_none() {
+            return End::Broken("the body has neither content nor a stop reason");
+        }
+        End::Proper
+    }
+
+    fn end_of_body(&mut self, _facts: &Facts) -> End {
+        End::Cut
+    }
+}
+
+impl MessagesReader {
+    fn message_start(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) {
+        let message: Part<'_> = self::members(members.message);
+        self.count(message.usage, hearing);
+        // Proxies say it twice.
+        if !std::mem::replace(&mut self.begun, true) {
+            hearing.say(&Event::Begin { id: Text::of(message.id), model: Text::of(message.model) });
+        }
+    }
+
+    fn block_start(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) {
+        let block: Part<'_> = self::members(members.content_block);
+        let begun = self.begin(&block, hearing);
+        if let Some(index) = number(members.index) {
+            self.blocks.insert(index, begun);
+        }
+    }
+
+    /// Begins a block; what it already holds is said.
+    fn begin(&mut self, block: &Part<'_>, hearing: &mut Hearing<'_>) -> Block {
+        match word(block.kind) {
+            "text" => say(block.text, hearing, Event::Text),
+            "thinking" => {
+                say(block.thinking, hearing, Event::Reasoning);
+                say(block.signature, hearing, Event::Signature);
+            }
+            "redacted_thinking" => {
+                say(block.data, hearing, Event::Redacted);
+                hearing.activity();
+            }
+            "tool_use" => {
+                let call = self.calls;
+                self.calls += 1;
+                let (id, name) = (Text::of(block.id), Text::of(block.name));
+                hearing.say(&Event::Call { call, id, name, custom: false });
+                let input = block.input.map(RawValue::get).filter(|raw| is_filled_object(raw));
+                return Block::Call { call, input: input.map(str::to_owned) };
+            }
+            "compaction" | "fallback" | "" => {}
+            // The provider's own tools, and what they found.
+            _ => {
+                hearing.activity();
+                return Block::Served;
+            }
+        }
+        Block::Other
+    }
+
+    fn delta(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) {
+        let delta: Part<'_> = self::members(members.delta);
+        match word(delta.kind) {
+            "text_delta" => say(delta.text, hearing, Event::Text),
+            "thinking_delta" => say(delta.thinking, hearing, Event::Reasoning),
+            "signature_delta" => say(delta.signature, hearing, Event::Signature),
+            "input_json_delta" => {
+                let block = number(members.index).and_then(|index| self.blocks.get_mut(&index));
+                let json = Text::of(delta.partial_json);
+                match block {
+                    Some(Block::Call { call, input }) if !json.is_empty() => {
+                        *input = None;
+                        hearing.say(&Event::Arguments { call: *call, json });
+                    }
+                    Some(Block::Served) if !json.is_empty() => hearing.activity(),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn block_stop(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) {
+        let block = number(members.index).and_then(|index| self.blocks.remove(&index));
+        if let Some(block) = block {
+            end(block, hearing);
+        }
+    }
+
+    fn message_delta(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) {
+        self.count(members.usage, hearing);
+        finish(&self::members(members.delta), hearing);
+    }
+
+    fn count(&mut self, usage: Option<&RawValue>, hearing: &mut Hearing<'_>) {
+        if let Some(usage) = usage {
+            self.counts.replace(usage);
+            hearing.usage(self.counts.usage());
+        }
+    }
+}
+
+/// Ends a block; arguments that came with its beginning are said now.
+fn end(block: Block, hearing: &mut Hearing<'_>) {
+    if let Block::Call { call, input: Some(input) } = block {
+        hearing.say(&Event::Arguments { call, json: Text::plain(&input) });
+    }
+}
+
+fn say<'e>(
+    raw: Option<&'e RawValue>,
+    hearing: &mut Hearing<'_>,
+    event: impl FnOnce(Text<'e>) -> Event<'e>,
+) {
+    let text = Text::of(raw);
+    if !text.is_empty() {
+        hearing.say(&event(text));
+    }
+}
+
+fn finish(part: &Part<'_>, hearing: &mut Hearing<'_>) {
+    let finish = match word(part.stop_reason) {
+        "" => return,
+        "end_turn" => Finish::Stop,
+        "stop_sequence" => Finish::StopSequence,
+        "max_tokens" | "model_context_window_exceeded" => Finish::Length,
+        "tool_use" => Finish::ToolCalls,
+        "refusal" => Finish::Refusal,
+        "pause_turn" => Finish::Pause,
+        _ => Finish::Other,
+    };
+    let stop_sequence = part.stop_sequence.and_then(Text::of_raw);
+    hearing.say(&Event::Finish { finish, stop_sequence });
+}
+
+fn is_filled_object(raw: &str) -> bool {
+    raw.strip_prefix('{').is_some_and(|rest| !rest.trim_ascii_start().starts_with('}'))
+}

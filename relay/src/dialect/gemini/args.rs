@@ -1,0 +1,143 @@
+//! A call's arguments, put together from pieces that each name their place.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// Places are no deeper, and lists no longer, than this: what is, is left out.
+const DEEPEST: usize = 32;
+const LONGEST: usize = 10_000;
+
+/// Arguments that grow.
+#[derive(Debug, Default)]
+pub(super) struct Args(Value);
+
+/// One piece.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Piece {
+    json_path: String,
+    string_value: Option<String>,
+    number_value: Option<serde_json::Number>,
+    bool_value: Option<bool>,
+    null_value: Option<Value>,
+}
+
+impl Args {
+    /// Adds a piece. Pieces of one string follow one another.
+    pub(super) fn add(&mut self, raw: &RawValue) {
+        let Ok(piece) = serde_json::from_str::<Piece>(raw.get()) else { return };
+        let Some(slot) = self.slot(&piece.json_path) else { return };
+        match (slot, piece) {
+            (Value::String(all), Piece { string_value: Some(text), .. }) => all.push_str(&text),
+            (slot, Piece { string_value: Some(text), .. }) => *slot = Value::String(text),
+            (slot, Piece { number_value: Some(number), .. }) => *slot = Value::Number(number),
+            (slot, Piece { bool_value: Some(flag), .. }) => *slot = Value::Bool(flag),
+            (slot, Piece { null_value: Some(_), .. }) => *slot = Value::Null,
+            _ => {}
+        }
+    }
+
+    /// The arguments as JSON.
+    pub(super) fn finish(self) -> String {
+        match self.0 {
+            Value::Null => "{}".to_owned(),
+            value => value.to_string(),
+        }
+    }
+
+    /// The place that `$.a.b[0]['c']` names, made where it is not there yet.
+    fn slot(&mut self, path: &str) -> Option<&mut Value> {
+        let mut slot = &mut self.0;
+        let mut rest = path.strip_prefix('$')?;
+        for _ in 0..DEEPEST {
+            if rest.is_empty() {
+                return Some(slot);
+            }
+            let (step, after) = step(rest)?;
+            rest = after;
+            slot = match step {
+                Step::Key(key) => {
+                    if slot.is_null() {
+                        *slot = Value::Object(Map::new());
+                    }
+                    slot.as_object_mut()?.entry(key).or_insert(Value::Null)
+                }
+                Step::Index(index) => {
+                    if slot.is_null() {
+                        *slot = Value::Array(Vec::new());
+                    }
+                    let list = slot.as_array_mut()?;
+                    if index >= LONGEST {
+                        return None;
+                    }
+                    if index >= list.len() {
+                        list.resize(index + 1, Value::Null);
+                    }
+                    list.get_mut(index)?
+                }
+            };
+        }
+        None
+    }
+}
+
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+fn step(path: &str) -> Option<(Step, &str)> {
+    if let Some(rest) = path.strip_prefix('.') {
+        let end = rest.find(['.', '[']).unwrap_or(rest.len());
+        let (key, after) = rest.split_at_checked(end)?;
+        return (!key.is_empty()).then(|| (Step::Key(key.to_owned()), after));
+    }
+    let (inner, after) = path.strip_prefix('[')?.split_once(']')?;
+    let quoted = inner.strip_prefix(['\'', '"']).and_then(|key| key.strip_suffix(['\'', '"']));
+    Some(match quoted {
+        Some(key) => (Step::Key(key.to_owned()), after),
+        None => (Step::Index(inner.parse().ok()?), after),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(pieces: &[&str]) -> String {
+        let mut args = Args::default();
+        for piece in pieces {
+            args.add(serde_json::from_str(piece).unwrap());
+        }
+        args.finish()
+    }
+
+    #[test]
+    fn pieces_find_their_places() {
+        assert_eq!(args(&[]), "{}");
+        let pieces = [
+            r#"{"jsonPath":"$.city","stringValue":"Os"}"#,
+            r#"{"jsonPath":"$.city","stringValue":"lo"}"#,
+            r#"{"jsonPath":"$.days[1].n","numberValue":2}"#,
+            r#"{"jsonPath":"$['odd.key']","boolValue":true}"#,
+            r#"{"jsonPath":"$.none","nullValue":"NULL_VALUE"}"#,
+        ];
+        let expected = serde_json::json!(
+            {"city":"Oslo","days":[null,{"n":2}],"odd.key":true,"none":null}
+        );
+        assert_eq!(serde_json::from_str::<Value>(&args(&pieces)).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_is_left_out() {
+        for bad in
+            ["city", "$.a[99999999]", "$.", "$[x]", "$.a[0", &format!("${}", ".a".repeat(99))]
+        {
+            let piece = serde_json::json!({"jsonPath": bad, "stringValue": "x"}).to_string();
+            let with = args(&[r#"{"jsonPath":"$.ok","numberValue":1}"#, &piece]);
+            let value: Value = serde_json::from_str(&with).unwrap();
+            assert_eq!(value["ok"], 1, "{bad}");
+        }
+    }
+}

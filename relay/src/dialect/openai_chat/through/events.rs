@@ -1,0 +1,253 @@
+//! What each event does to an answer.
+
+use super::super::TERMINATOR;
+use super::super::aggregate::{Aggregate, Full};
+use super::super::chunk::Chunk;
+use super::super::usage::Counts;
+use super::super::{DONE, whole};
+use super::Body;
+use crate::dialect::answer::{AnswerSpec, End, Facts, Form, Heard, Telling};
+use crate::dialect::fields::{Fields, Writer};
+use crate::dialect::frame;
+use crate::dialect::provider_error::{ProviderError, parse_error, parse_error_event};
+use crate::dialect::sse::Event;
+use bytes::BytesMut;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// Everything of an answer but its framing.
+#[derive(Debug)]
+pub(in crate::dialect) struct State {
+    spec: AnswerSpec,
+    facts: Facts,
+    counts: Counts,
+    /// One bit for each choice that has its finish reason.
+    finished: u128,
+    told_finished: bool,
+    /// Framed events that are kept back for the ending.
+    tail: BytesMut,
+    /// The framed usage chunk. Apart from the tail, since it comes last and once.
+    usage: BytesMut,
+    body: Body,
+}
+
+impl State {
+    pub(in crate::dialect) fn new(spec: AnswerSpec) -> Self {
+        Self {
+            spec,
+            facts: Facts::default(),
+            counts: Counts::default(),
+            finished: 0,
+            told_finished: false,
+            tail: BytesMut::new(),
+            usage: BytesMut::new(),
+            body: Body::Growing(Box::new(Aggregate::new(spec.max_answer))),
+        }
+    }
+
+    const fn all_finished(&self) -> bool {
+        self.finished != 0 && self.finished.count_ones() >= self.spec.choices
+    }
+
+    /// No chunk is an array, but Gemini's errors can be in one.
+    fn array(&mut self, text: &str) -> Option<End> {
+        let error = parse_error(text.as_bytes());
+        if !error.message.is_empty() {
+            return Some(End::Error(error));
+        }
+        self.facts.drop_one();
+        None
+    }
+
+    /// Counts are kept even of a chunk that turns out to be an error: the tokens
+    /// were used.
+    fn take_counts(&mut self, chunk: &Chunk) {
+        if chunk.counts.seen {
+            self.counts.replace(&chunk.counts);
+            self.facts.usage = self.counts.usage();
+        }
+    }
+
+    fn take_facts(&mut self, chunk: &Chunk, heard: &mut Heard) {
+        let kind = if chunk.content { &mut heard.tokens } else { &mut heard.pings };
+        *kind = kind.saturating_add(1);
+        if chunk.content && self.told_finished {
+            // It goes on: that was no finish reason, and what comes may still break.
+            self.finished = Default::default();
+            self.told_finished = false;
+            heard.finished = false;
+        }
+        self.finished |= chunk.finished;
+        let all_finished = self.all_finished();
+        heard.finished |= all_finished && !std::mem::replace(&mut self.told_finished, all_finished);
+
+        let facts = &mut self.facts;
+        facts.content |= chunk.content;
+        facts.refused |= chunk.refusal || chunk.filtered;
+        facts.length |= chunk.length;
+        facts.tool_open = (facts.tool_open || chunk.tool) && !all_finished;
+        facts.text_bytes = facts.text_bytes.saturating_add(chunk.text_bytes);
+        facts.finish = chunk.finish.or(facts.finish);
+    }
+
+    fn pass_on(&mut self, chunk: &Chunk, text: &str, out: &mut BytesMut) {
+        if chunk.choices == 0 {
+            // Clients index `choices[0]`: only the usage chunk that was asked for
+            // may lack it, and of several the last one is true.
+            if self.spec.wants_usage && chunk.counts.seen {
+                self.usage.clear();
+                frame::data(&with_choices(text), &mut self.usage);
+            }
+        } else if chunk.content {
+            // Content after the finish reason: what was kept back was no ending.
+            out.extend_from_slice(&self.tail);
+            self.tail.clear();
+            frame::data(text, out);
+        } else if !self.all_finished() {
+            frame::data(text, out);
+        } else if self.tail.len().saturating_add(text.len()) <= self.spec.max_event {
+            frame::data(text, &mut self.tail);
+        } else {
+            self.facts.drop_one();
+        }
+    }
+
+    fn grow(&mut self, text: &str) -> Option<End> {
+        let Body::Growing(aggregate) = &mut self.body else { return None };
+        match aggregate.absorb(text) {
+            Ok(()) => None,
+            Err(Full) => Some(End::TooLarge { limit: self.spec.max_answer }),
+        }
+    }
+}
+
+impl Telling for State {
+    fn event(&mut self, event: &Event<'_>, out: &mut BytesMut, heard: &mut Heard) -> Option<End> {
+        heard.events = heard.events.saturating_add(1);
+        if event.name == b"error" {
+            return Some(End::Error(parse_error_event(event.data)));
+        }
+        let data = event.data.trim_ascii();
+        if data == DONE {
+            self.facts.done = true;
+            // Without a finish reason it is believed only after content.
+            let answered = self.finished != 0 || self.facts.content;
+            return Some(if answered { End::Proper } else { End::Cut });
+        }
+        if !matches!(data.first(), Some(b'{' | b'[')) {
+            self.facts.drop_one();
+            return None;
+        }
+        // Bad UTF-8 costs this event its bad characters, and no other event anything.
+        let text = String::from_utf8_lossy(event.data);
+        let Ok(chunk) = Chunk::read(&text) else { return self.facts.broken() };
+        if data.starts_with(b"[") {
+            return self.array(&text);
+        }
+        self.take_counts(&chunk);
+        if let Some(error) = error_of(&chunk, &text) {
+            return Some(End::Error(error));
+        }
+        self.take_facts(&chunk, heard);
+        match self.spec.form {
+            Form::Stream => {
+                self.pass_on(&chunk, &text, out);
+                None
+            }
+            Form::Whole => self.grow(&text),
+        }
+    }
+
+    /// A 200 with one JSON document: an answer in one piece, or an error.
+    fn whole(&mut self, body: &[u8], out: &mut BytesMut, heard: &mut Heard) -> End {
+        let text = String::from_utf8_lossy(body);
+        let Ok(chunk) = Chunk::read(&text) else {
+            return End::Broken("the body is not JSON");
+        };
+        self.take_counts(&chunk);
+        if let Some(error) = error_of(&chunk, &text) {
+            return End::Error(error);
+        }
+        if chunk.choices == 0 {
+            // Some errors are no more than a message, and no answer has one there.
+            let error = parse_error(text.as_bytes());
+            if error.message.is_empty() {
+                return End::Broken("the body has no choices");
+            }
+            return End::Error(error);
+        }
+        if chunk.finished == 0 && !chunk.content {
+            return End::Broken("the body has neither content nor a finish reason");
+        }
+        heard.events = 1;
+        self.take_facts(&chunk, heard);
+        match self.spec.form {
+            Form::Stream => {
+                let unasked = &mut BytesMut::new();
+                let usage = if self.spec.wants_usage { &mut self.usage } else { unasked };
+                whole::as_stream(&text, out, &mut self.tail, usage);
+            }
+            Form::Whole => self.body = Body::Untouched(body.to_vec()),
+        }
+        End::Proper
+    }
+
+    fn take_tail(&mut self) -> BytesMut {
+        let mut tail = std::mem::take(&mut self.tail);
+        tail.extend_from_slice(&std::mem::take(&mut self.usage));
+        tail
+    }
+
+    fn end_of_body(&mut self) -> End {
+        if self.all_finished() { End::Proper } else { End::Cut }
+    }
+
+    fn take_terminator(&mut self) -> BytesMut {
+        TERMINATOR.into()
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn facts_mut(&mut self) -> &mut Facts {
+        &mut self.facts
+    }
+
+    fn take_whole(&mut self) -> Vec<u8> {
+        match &mut self.body {
+            Body::Growing(aggregate) => aggregate.take(),
+            Body::Untouched(body) => std::mem::take(body),
+        }
+    }
+
+    fn held(&self) -> usize {
+        let body = match &self.body {
+            Body::Growing(aggregate) => aggregate.held(),
+            Body::Untouched(body) => body.len(),
+        };
+        self.tail.len().saturating_add(self.usage.len()).saturating_add(body)
+    }
+}
+
+fn error_of(chunk: &Chunk, text: &str) -> Option<ProviderError> {
+    if chunk.error {
+        return Some(parse_error(text.as_bytes()));
+    }
+    chunk.failed.then(super::super::failed)
+}
+
+/// A usage chunk with the empty `choices` that OpenAI's clients expect.
+fn with_choices(text: &str) -> Cow<'_, str> {
+    let Ok(mut fields) = serde_json::from_str::<Fields>(text) else { return Cow::Borrowed(text) };
+    let empty = fields.text("choices").and_then(|raw| raw.strip_prefix('['));
+    if empty.is_some_and(|rest| rest.trim_ascii() == "]") {
+        return Cow::Borrowed(text);
+    }
+    if let Ok(none) = RawValue::from_string("[]".to_owned()) {
+        fields.set("choices".to_owned(), none);
+    }
+    let mut writer = Writer::new(Vec::with_capacity(text.len()));
+    writer.all(&fields);
+    Cow::Owned(String::from_utf8_lossy(&writer.finish()).into_owned())
+}

@@ -1,0 +1,40 @@
+//! Token counts as responses write them.
+
+use crate::dialect::json::{members, number};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use shared::Usage;
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Members<'a> {
+    #[serde(borrow)]
+    input_tokens: Option<&'a RawValue>,
+    #[serde(borrow)]
+    output_tokens: Option<&'a RawValue>,
+    #[serde(borrow)]
+    input_tokens_details: Option<&'a RawValue>,
+    #[serde(borrow)]
+    output_tokens_details: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cached_tokens: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cache_write_tokens: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reasoning_tokens: Option<&'a RawValue>,
+}
+
+/// The counts of a `usage` object; `None` where it is none.
+pub(super) fn counts(usage: &RawValue) -> Option<Usage> {
+    let counts: Members<'_> = members(Some(usage).filter(|raw| raw.get().starts_with('{')));
+    let (input, output) = (number(counts.input_tokens), number(counts.output_tokens));
+    let input_details: Members<'_> = members(counts.input_tokens_details);
+    let output_details: Members<'_> = members(counts.output_tokens_details);
+    (input.is_some() || output.is_some()).then(|| Usage {
+        input,
+        output,
+        cached: number(input_details.cached_tokens),
+        cache_write: number(input_details.cache_write_tokens),
+        reasoning: number(output_details.reasoning_tokens),
+    })
+}

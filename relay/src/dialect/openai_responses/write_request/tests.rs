@@ -1,0 +1,140 @@
+//! What is written into responses, word by word.
+
+use super::super::super::neutral::{
+    Audio, Degrade, Effort, File, Image, Part, Role, Signed, Source, Thinking,
+};
+use super::*;
+use serde_json::{Value, json};
+use shared::Dialect;
+
+const TARGET: Target<'static> = Target {
+    model: "m",
+    max_output: None,
+    ask_usage: true,
+    system: None,
+    degrade: Degrade { json_schema: false, parallel_tools: false, max_output: false },
+    again: None,
+};
+
+fn written(request: &Request) -> Value {
+    serde_json::from_slice(&write_request(request, &TARGET).unwrap().body).unwrap()
+}
+
+fn text(text: &str) -> Part {
+    Part::Text(text.to_owned())
+}
+
+fn asked(parts: Vec<Part>) -> Request {
+    let mut request = Request::default();
+    parts.into_iter().for_each(|part| request.push(Role::User, part));
+    request
+}
+
+fn picture() -> Part {
+    let (media_type, data) = ("image/png".to_owned(), "AA".to_owned());
+    Part::Image(Image { source: Source::Base64 { media_type, data }, detail: None })
+}
+
+fn result(parts: Vec<Part>, is_error: bool) -> Part {
+    Part::Result { id: "c1".to_owned(), parts, is_error }
+}
+
+#[test]
+fn nothing_is_stored_and_nothing_is_said_that_was_not_asked() {
+    assert_eq!(
+        written(&asked(vec![text("hi"), text("")])),
+        json!({"model": "m", "store": false, "stream": true, "input": [
+            {"type": "message", "role": "user",
+             "content": [{"type": "input_text", "text": "hi"}]}]})
+    );
+}
+
+#[test]
+fn proofs_are_asked_for_when_the_model_is_to_reason() {
+    for (thinking, effort, thinks) in [
+        (None, Value::Null, false),
+        (Some(Thinking::Off), Value::Null, false),
+        (Some(Thinking::Adaptive), Value::Null, true),
+        (Some(Thinking::Effort(Effort::Max)), json!({"effort": "xhigh"}), true),
+        (Some(Thinking::Budget(2000)), json!({"effort": "medium"}), true),
+    ] {
+        let body = written(&Request { thinking, ..asked(vec![text("hi")]) });
+        assert_eq!(body["reasoning"], effort, "{thinking:?}");
+        let expected = if thinks { json!(["reasoning.encrypted_content"]) } else { Value::Null };
+        assert_eq!(body["include"], expected, "{thinking:?}");
+    }
+}
+
+#[test]
+fn reasoning_goes_back_only_to_the_dialect_that_made_it() {
+    let signed = |by| Signed { by, data: "proof".to_owned() };
+    let mut request = asked(vec![text("hi")]);
+    for by in [Dialect::AnthropicMessages, Dialect::OpenaiResponses] {
+        let text = "hm".to_owned();
+        request.push(Role::Assistant, Part::Reasoning { text, signed: Some(signed(by)) });
+        request.push(Role::Assistant, Part::Redacted(signed(by)));
+    }
+    let unsigned = Part::Reasoning { text: "hm".to_owned(), signed: None };
+    request.push(Role::Assistant, unsigned);
+    request.push(Role::User, text("go on"));
+    let input = written(&request)["input"].clone();
+    assert_eq!(input.as_array().unwrap().len(), 4);
+    let summary = json!([{"type": "summary_text", "text": "hm"}]);
+    assert_eq!(
+        input[1],
+        json!({"type": "reasoning", "summary": summary, "encrypted_content": "proof"})
+    );
+    assert_eq!(input[2], json!({"type": "reasoning", "summary": [], "encrypted_content": "proof"}));
+}
+
+#[test]
+fn results_may_hold_pictures_and_say_that_the_tool_failed() {
+    let file = File { source: Source::Url("https://a/b.pdf".to_owned()), name: None };
+    let request = asked(vec![
+        text("so"),
+        result(vec![text("a"), text("b")], false),
+        result(vec![text("a"), picture(), Part::File(file)], false),
+        result(vec![text("gone")], true),
+    ]);
+    let input = written(&request)["input"].clone();
+    assert_eq!(input[0]["output"], "a\n\nb");
+    assert_eq!(
+        input[1]["output"],
+        json!([{"type": "input_text", "text": "a"},
+            {"type": "input_image", "image_url": "data:image/png;base64,AA"},
+            {"type": "input_file", "file_url": "https://a/b.pdf"}])
+    );
+    assert_eq!(input[2]["output"], "Error: gone");
+    assert_eq!(input[3]["role"], "user");
+}
+
+#[test]
+fn tools_say_whether_they_are_strict_since_the_default_is_another() {
+    let tool = |strict| {
+        let (name, description, parameters) = ("f".to_owned(), None, None);
+        let tool = Tool { name, description, parameters, strict };
+        written(&Request { tools: vec![tool], ..asked(vec![text("hi")]) })["tools"][0].clone()
+    };
+    let parameters = json!({"type": "object", "properties": {}});
+    for (strict, expected) in [(None, false), (Some(false), false), (Some(true), true)] {
+        assert_eq!(
+            tool(strict),
+            json!({"type": "function", "name": "f", "parameters": parameters, "strict": expected})
+        );
+    }
+}
+
+#[test]
+fn what_responses_cannot_say_is_refused() {
+    let refused = |request: &Request| write_request(request, &TARGET).unwrap_err().feature;
+    let stop = vec!["x".to_owned()];
+    assert_eq!(refused(&Request { stop, ..asked(vec![text("hi")]) }), "stop");
+    let sound = Audio { data: "AA".to_owned(), format: "wav".to_owned() };
+    assert_eq!(refused(&asked(vec![Part::Audio(sound)])), "input_audio");
+    assert!(refused(&asked(vec![result(vec![picture()], true)])).contains("failed"));
+    let mut prefilled = asked(vec![text("hi")]);
+    prefilled.push(Role::Assistant, text("Sure, "));
+    assert_eq!(refused(&prefilled), "assistant_prefill");
+    let foreign = vec!["n".to_owned()];
+    assert_eq!(refused(&Request { foreign, ..asked(vec![text("hi")]) }), "n");
+}
