@@ -8,11 +8,19 @@
 //! Upstream bytes are hostile until proven otherwise, so every reader is linear
 //! in what it is fed and bounded in what it keeps.
 
+pub mod answer;
+pub mod anthropic_messages;
+pub mod client_error;
 pub mod fields;
+mod frame;
+pub mod gemini;
+mod json;
 pub mod matchers;
 pub mod neutral;
 pub mod openai_chat;
+pub mod openai_responses;
 pub mod provider_error;
+pub mod request;
 pub mod retry_after;
 pub mod sse;
 pub mod stamp;

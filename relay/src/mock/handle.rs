@@ -56,7 +56,7 @@ pub(super) async fn responses(
         .await
 }
 
-/// `POST /v1beta/models/{model}:{verb}`.
+/// `POST /v1beta/models/{model}:{verb}`, or `/v1/`, as newer clients of Google ask.
 pub(super) async fn gemini(
     State(shared): State<Arc<Shared>>,
     uri: Uri,

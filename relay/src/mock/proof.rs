@@ -8,9 +8,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
-/// The signature of a text; the same for the same text, in every mock.
+/// The signature of a text; the same for the same text, in every mock. It is
+/// base64, as clients check.
 pub(super) fn sign(what: &str, text: &str) -> String {
-    (0..4u8).fold(String::from("Bm"), |mut signature, round| {
+    (0..4u8).fold(String::from("Mock"), |mut signature, round| {
         let mut hasher = DefaultHasher::new();
         (round, what, text).hash(&mut hasher);
         signature.push_str(&format!("{:016x}", hasher.finish()));

@@ -24,6 +24,7 @@ pub(super) fn routes(shared: Arc<Shared>) -> Router {
         .route("/v1/messages", post(handle::messages))
         .route("/v1/responses", post(handle::responses))
         .route("/v1beta/models/{call}", post(handle::gemini))
+        .route("/v1/models/{call}", post(handle::gemini))
         .route("/v1/models", get(models))
         .route("/healthz", get(|| async { "ok" }))
         .route("/mock", get(control::report))

@@ -112,7 +112,7 @@ impl<'a> Hearing<'a> {
     ) -> bool {
         let kind = if self.content { &mut heard.tokens } else { &mut heard.pings };
         *kind = kind.saturating_add(1);
-        if self.content && *told_finished && !self.finished {
+        if self.content && *told_finished {
             // It goes on: that was no finish reason, and what comes may still break.
             *told_finished = false;
             heard.finished = false;

@@ -189,8 +189,8 @@ impl MessagesReader {
                 let input = block.input.map(RawValue::get).filter(|raw| is_filled_object(raw));
                 return Block::Call { call, input: input.map(str::to_owned) };
             }
-            "compaction" | "fallback" | "" => {}
-            // The provider's own tools, and what they found.
+            "" => {}
+            // The provider's own tools, what they found, and whatever comes after this version.
             _ => {
                 hearing.activity();
                 return Block::Served;

@@ -37,6 +37,12 @@ pub(super) fn read(call: &Call<'_>) -> Result<Request, Refusal> {
     check(messages, thinking == Some("enabled"))?;
     let tools = tools(body)?;
     let choice = given(body, "tool_choice");
+    if choice.is_some_and(|choice| text_of(choice, "type") != Some("none"))
+        && given(body, "tools").and_then(Value::as_array).is_none_or(Vec::is_empty)
+    {
+        let words = "may only be specified while providing tools.";
+        return Err(bad_request(Some("tool_choice"), words));
+    }
     let tool = choice.map(|choice| tool(&tools, choice, thinking.is_some())).transpose()?;
     let turn = last_turn(messages, |message| text_of(message, "role") == Some("assistant"));
     let said = in_words(turn).map_err(|bad| bad_request(Some("messages"), &bad.to_string()))?;
@@ -138,10 +144,6 @@ fn tools(body: &Map<String, Value>) -> Result<Vec<Tool>, Refusal> {
 fn tool(tools: &[Tool], choice: &Value, thinking: bool) -> Result<Option<Tool>, Refusal> {
     only_in(choice, CHOICE, "tool_choice")?;
     let kind = required(choice, "type", "tool_choice")?;
-    if tools.is_empty() && kind != "none" {
-        let words = "may only be specified while providing tools.";
-        return Err(bad_request(Some("tool_choice"), words));
-    }
     if thinking && matches!(kind, "any" | "tool") {
         let words = "Thinking may not be enabled when tool_choice forces tool use.";
         return Err(bad_request(None, words));

@@ -1,6 +1,6 @@
 //! Which fields Google knows; it refuses all others, wherever they stand.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::dialect::Refusal;
 use super::refusal::unknown;
@@ -144,3 +144,41 @@ pub(super) fn only_schema(schema: &Value, place: &str) -> Result<(), Refusal> {
     }
     Ok(())
 }
+
+/// The same request with every field in the spelling of these lists: Google
+/// takes `max_output_tokens` for `maxOutputTokens`, and its own clients send both.
+pub(super) fn spelled(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let all = fields.into_iter().map(|(key, value)| {
+                let key = camel(key);
+                let theirs = CLIENTS.contains(&key.as_str());
+                let value = if theirs { value } else { spelled(value) };
+                (key, value)
+            });
+            Value::Object(all.collect::<Map<_, _>>())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(spelled).collect()),
+        other => other,
+    }
+}
+
+/// Fields whose insides are the client's own.
+const CLIENTS: &[&str] =
+    &["args", "response", "properties", "parametersJsonSchema", "responseJsonSchema", "x_mock"];
+
+fn camel(key: String) -> String {
+    let mut words = key.split('_');
+    let mut camel = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let mut letters = word.chars();
+        camel.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        camel.push_str(letters.as_str());
+    }
+    let lists = [BODY, CONFIG, THINKING, PART, CALL, RESPONSE, TOOL, FUNCTION, TOOL_CONFIG];
+    let known = lists.iter().chain(&[CALLING, SCHEMA, DATA]).any(|list| list.contains(&&*camel));
+    if known { camel } else { key }
+}
+
+/// Those of inline data and of a file.
+const DATA: &[&str] = &["data", "mimeType", "fileUri", "displayName"];

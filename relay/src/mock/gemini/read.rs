@@ -8,6 +8,7 @@ use super::super::wish::in_words;
 use super::contents::check;
 use super::fields::{
     BODY, CALLING, CONFIG, CONTENT, FUNCTION, THINKING, TOOL, TOOL_CONFIG, only, only_schema,
+    spelled,
 };
 use super::refusal::{bad_request, no_key};
 
@@ -16,7 +17,7 @@ pub(super) fn read(call: &Call<'_>) -> Result<Request, Refusal> {
     if !call.headers.contains_key("x-goog-api-key") {
         return Err(no_key());
     }
-    let body = Value::Object(call.body.clone());
+    let body = spelled(Value::Object(call.body.clone()));
     only(&body, BODY, "")?;
     let nothing = json!({});
     let field = |key| body.get(key).filter(|value| !value.is_null()).unwrap_or(&nothing);

@@ -207,3 +207,24 @@ async fn endings_have_googles_names() {
         assert_eq!(silent, wish == "refusal");
     }
 }
+
+#[tokio::test]
+async fn both_spellings_are_the_same_but_not_in_what_is_the_clients() {
+    let mock = mock().await;
+    let config = json!({"max_output_tokens": 16, "thinking_config": {"include_thoughts": true}});
+    let declaration =
+        json!({"name": "a", "parameters_json_schema": {"properties": {"max_size": {}}}});
+    let asking = json!({
+        "generation_config": config, "tools": [{"function_declarations": [declaration]}],
+        "x_mock": {"calls": 1},
+    });
+    let answer = at(&mock, "m:generateContent", asking).await.json();
+    let parts = &answer["candidates"][0]["content"]["parts"];
+    assert_eq!(parts[0]["thought"], true);
+    assert_eq!(answer["candidates"][0]["finishReason"], "MAX_TOKENS");
+    let asking =
+        json!({"tools": [{"function_declarations": [declaration]}], "x_mock": {"calls": 1}});
+    let answer = at(&mock, "m:generateContent", asking).await.json();
+    let call = &answer["candidates"][0]["content"]["parts"][0]["functionCall"];
+    assert_eq!(call["args"], json!({"max_size": {}}));
+}
