@@ -6,6 +6,14 @@
 //! broken or rude. The demo and the tests stand on it, so it keeps to the wire
 //! format a real provider speaks and writes down what it saw of its callers.
 //!
+//! It answers `POST /v1/chat/completions`, `/v1/messages`, `/v1/responses` and
+//! `/v1beta/models/{model}:streamGenerateContent` or `:generateContent`, and
+//! refuses what the vendors refuse. `GET /mock` and `/mock/requests` show what it
+//! saw, `PUT` and `DELETE` of `/mock/fault` and `/mock/answer` change what it
+//! does ([`Fault`], [`Wish`]), `POST /mock/reset` forgets. One request says the
+//! same in its `x_mock`, or, since translated requests carry no field that a
+//! dialect does not have, in the words of its last turn: `[[mock {"calls": 2}]]`.
+//!
 //! It is a stand-alone program inside the program: nothing here knows the
 //! relay, so that the relay cannot be tested against its own ideas.
 

@@ -230,7 +230,9 @@ fn example(schema: &Value, depth: usize) -> Value {
         return constant.clone();
     }
     let kind = schema.get("type").unwrap_or(&Value::Null);
-    match kind.as_str().or_else(|| kind.get(0)?.as_str()) {
+    // Google writes types in capitals.
+    let kind = kind.as_str().or_else(|| kind.get(0)?.as_str()).map(str::to_ascii_lowercase);
+    match kind.as_deref() {
         Some("string") => json!("rope"),
         Some("integer") => json!(7),
         Some("number") => json!(9.8),

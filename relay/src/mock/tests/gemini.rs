@@ -228,3 +228,12 @@ async fn both_spellings_are_the_same_but_not_in_what_is_the_clients() {
     let call = &answer["candidates"][0]["content"]["parts"][0]["functionCall"];
     assert_eq!(call["args"], json!({"max_size": {}}));
 }
+
+#[tokio::test]
+async fn json_is_said_when_a_schema_asks_for_it() {
+    let mock = mock().await;
+    let schema = json!({"type": "OBJECT", "properties": {"grade": {"type": "INTEGER"}}});
+    let config = json!({"responseMimeType": "application/json", "responseSchema": schema});
+    let reply = say(&mock, json!({"generationConfig": config})).await;
+    assert_eq!(reply.said("/candidates/0/content/parts/0/text"), r#"{"grade":7}"#);
+}
