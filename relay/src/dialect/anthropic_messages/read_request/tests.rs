@@ -56,6 +56,7 @@ fn proof(signed: Option<&crate::dialect::neutral::Signed>) -> String {
 fn every_block_has_its_part() {
     for (block, part) in [
         (r#"{"type":"text","text":"a\u00e9"}"#, "text aé"),
+        (r#"{"type":"text","text":"a","text":"the last counts"}"#, "text the last counts"),
         (r#"{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}"#, "text a"),
         (r#"{"type":"text","text":"a","citations":[{"type":"char_location"}]}"#, "text a"),
         (

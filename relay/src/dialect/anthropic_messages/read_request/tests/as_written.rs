@@ -204,6 +204,17 @@ fn a_lowered_limit_lowers_the_budget_with_it() {
 }
 
 #[test]
+fn a_lowered_limit_brings_no_thinking_back() {
+    let degrade = Degrade { max_output: true, ..TARGET.degrade };
+    let target = Target { degrade, max_output: Some(1500), ..TARGET };
+    let messages = |blocks: &str| {
+        format!(r#""messages":[{{"role":"assistant","content":[{blocks}]}}],"max_tokens":"#)
+    };
+    let before = format!("{}9000,{BUDGET}", messages(&format!("{OTHER},{CALL}")));
+    assert_sent(&before, &target, &format!("{}1500", messages(CALL)), &["thinking"]);
+}
+
+#[test]
 fn the_bad_answer_is_shown_to_the_model_and_it_is_asked_again() {
     let target = |answer| Target { again: Some(Again { answer, problem: "no 'a'" }), ..TARGET };
     let words = serde_json::to_string(&crate::dialect::neutral::again_prompt("no 'a'")).unwrap();
