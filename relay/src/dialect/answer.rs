@@ -19,7 +19,7 @@ mod through;
 pub(super) use hearing::Sink;
 pub(super) use hearing::{Hearing, Reader, Writer};
 
-use super::matchers::{classify, table};
+use super::matchers::classify;
 use super::provider_error::ProviderError;
 use super::sse::{Decoder, Event, Item};
 use super::{anthropic_messages, gemini, openai_chat, openai_responses};
@@ -210,6 +210,22 @@ impl AnswerReader {
     /// Takes in what one network read of an event stream gave.
     pub fn read(&mut self, bytes: &[u8], out: &mut BytesMut) -> Heard {
         let mut heard = Heard::default();
+        if self.from == Dialect::Gemini {
+            // What it says beside its events counts in its place among them.
+            for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+                self.read_events(line, out, &mut heard);
+                if !self.ended {
+                    let end = self.telling.beside(line);
+                    self.end(end, &mut heard);
+                }
+            }
+        } else {
+            self.read_events(bytes, out, &mut heard);
+        }
+        heard
+    }
+
+    fn read_events(&mut self, bytes: &[u8], out: &mut BytesMut, heard: &mut Heard) {
         let mut rest = bytes;
         while !self.ended {
             let Some(item) = self.decoder.next(&mut rest) else { break };
@@ -218,16 +234,11 @@ impl AnswerReader {
                     heard.pings = heard.pings.saturating_add(1);
                     None
                 }
-                Item::Event(event) => self.telling.event(&event, out, &mut heard),
+                Item::Event(event) => self.telling.event(&event, out, heard),
                 Item::TooLarge => Some(End::TooLarge { limit: self.max_event }),
             };
-            self.end(end, &mut heard);
+            self.end(end, heard);
         }
-        if !self.ended {
-            let end = self.telling.beside(bytes);
-            self.end(end, &mut heard);
-        }
-        heard
     }
 
     /// The event stream's body has ended without an error of the transport.
@@ -300,7 +311,7 @@ impl AnswerReader {
     fn end(&mut self, end: Option<End>, heard: &mut Heard) {
         let Some(mut end) = end else { return };
         if let End::Error(error) = &mut end {
-            classify(table(self.from), &[], None, error);
+            classify(self.from, &[], None, error);
         }
         self.ended = true;
         heard.end = Some(end);

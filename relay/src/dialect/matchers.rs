@@ -6,17 +6,27 @@
 //! operator can add to it in the configuration; where nothing matches, an HTTP
 //! status speaks for itself, which is the policy's business.
 
+mod anthropic_messages;
+mod gemini;
 mod openai_chat;
+mod openai_responses;
 
 pub use super::provider_error::{ProviderError, parse_error, parse_error_event};
-pub use openai_chat::OPENAI_CHAT;
 
 use shared::{Dialect, Signature};
 
-/// A dialect's table.
-#[must_use]
-pub const fn table(_dialect: Dialect) -> &'static [Row] {
-    OPENAI_CHAT
+/// A dialect's tables, in the order in which they count.
+const fn tables(dialect: Dialect) -> &'static [&'static [Row]] {
+    match dialect {
+        Dialect::OpenaiChat => &[openai_chat::OPENAI_CHAT],
+        Dialect::OpenaiResponses => &[openai_responses::OPENAI_RESPONSES, openai_chat::OPENAI_CHAT],
+        Dialect::AnthropicMessages => &[anthropic_messages::ANTHROPIC_MESSAGES],
+        Dialect::Gemini => &[gemini::GEMINI],
+    }
+}
+
+const fn row(when: When, field: Field, needle: &'static str, signature: Signature) -> Row {
+    Row { when, field, needle, signature }
 }
 
 /// Where a needle is looked for.
@@ -68,11 +78,16 @@ pub struct Matcher {
 }
 
 /// Sets `err.signature` from the first matcher that matches: the operator's
-/// `extra`, then the dialect's `table`. Leaves it alone where none does.
+/// `extra`, then the dialect's table. Leaves it alone where none does.
 ///
 /// `status` is the HTTP status; `None` for an error inside a 200, which has only
 /// the status that its body names.
-pub fn classify(table: &[Row], extra: &[Matcher], status: Option<u16>, err: &mut ProviderError) {
+pub fn classify(
+    dialect: Dialect,
+    extra: &[Matcher],
+    status: Option<u16>,
+    err: &mut ProviderError,
+) {
     let effective = status.or(err.status);
     let own = extra
         .iter()
@@ -80,8 +95,10 @@ pub fn classify(table: &[Row], extra: &[Matcher], status: Option<u16>, err: &mut
         .find(|matcher| contains(err, matcher.field, &matcher.contains))
         .map(|matcher| matcher.signature);
     let from_table = |in_stream: bool| {
-        let row = table
+        let row = tables(dialect)
             .iter()
+            .copied()
+            .flatten()
             .filter(|row| match row.when {
                 When::Always => !in_stream,
                 When::Statuses(list) => {
@@ -139,7 +156,7 @@ mod tests {
 
     fn meaning(status: Option<u16>, body: &str) -> Option<Signature> {
         let mut err = parse_error(body.as_bytes());
-        classify(OPENAI_CHAT, &[], status, &mut err);
+        classify(Dialect::OpenaiChat, &[], status, &mut err);
         err.signature
     }
 
@@ -189,9 +206,9 @@ mod tests {
             signature: Signature::Auth,
         }];
         let mut err = parse_error(br#"{"error":{"message":"fair use exceeded"}}"#);
-        classify(OPENAI_CHAT, &extra, Some(400), &mut err);
+        classify(Dialect::OpenaiChat, &extra, Some(400), &mut err);
         assert_eq!(err.signature, None);
-        classify(OPENAI_CHAT, &extra, Some(429), &mut err);
+        classify(Dialect::OpenaiChat, &extra, Some(429), &mut err);
         assert_eq!(err.signature, Some(Signature::Auth));
     }
 }

@@ -6,7 +6,7 @@
 use super::in_force::Rung;
 use super::log::AttemptLog;
 use crate::dialect::answer::{AnswerReader, End, Facts, Heard};
-use crate::dialect::matchers::{classify, parse_error, table};
+use crate::dialect::matchers::{classify, parse_error};
 use crate::dialect::provider_error::ProviderError;
 use crate::dialect::retry_after::retry_after;
 use crate::policy::{Answer, Break, Ending, NoHead};
@@ -120,7 +120,7 @@ impl Reading<'_> {
             }
             End::Error(mut error) => {
                 classify(
-                    table(self.rung.provider.dialect()),
+                    self.rung.provider.dialect(),
                     &self.rung.matchers,
                     None,
                     &mut error,
@@ -136,7 +136,7 @@ impl Reading<'_> {
     fn status(&mut self, status: u16, headers: &HeaderMap, body: &Bytes) -> Ending {
         let mut error = parse_error(body);
         classify(
-            table(self.rung.provider.dialect()),
+            self.rung.provider.dialect(),
             &self.rung.matchers,
             Some(status),
             &mut error,

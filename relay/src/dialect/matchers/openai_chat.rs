@@ -4,17 +4,13 @@
 //! a compatible gateway pass their own words through, which is why those of
 //! Anthropic, Google, Cohere and Bedrock are here as well.
 
-use super::{Field, Row, When};
+use super::{Field, Row, When, row};
 use shared::Signature;
 
 /// The statuses that are used for "your prompt is too long"; 403 is Together's.
 const REQUEST: When = When::Statuses(&[400, 403, 413, 422]);
 /// The statuses that are used for a broken server.
 const SERVER: When = When::Statuses(&[500, 502, 503, 504, 529]);
-
-const fn row(when: When, field: Field, needle: &'static str, signature: Signature) -> Row {
-    Row { when, field, needle, signature }
-}
 
 /// The table.
 pub const OPENAI_CHAT: &[Row] = {

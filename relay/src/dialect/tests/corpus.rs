@@ -4,11 +4,11 @@
 //! as is the whole answer; both are compared with what the corpus says.
 
 use super::super::answer::{End, Form};
-use super::super::matchers::{OPENAI_CHAT, classify, parse_error};
+use super::super::matchers::{classify, parse_error};
 use super::super::retry_after::retry_after;
 use super::{Told, corpus_dir, payloads, spec, tell_every_way};
 use serde_json::{Value, json};
-use shared::{Signature, UnixMillis};
+use shared::{Dialect, Signature, UnixMillis};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -260,7 +260,14 @@ fn recorded_error_answers_are_classed_as_what_they_are() {
         };
         let status = u16::try_from(case["status"].as_u64().unwrap()).unwrap();
         let mut error = parse_error(&body);
-        classify(OPENAI_CHAT, &[], Some(status), &mut error);
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let dialect = match name.split('-').next().unwrap() {
+            "anthropic" => Dialect::AnthropicMessages,
+            "gemini" | "vertex" => Dialect::Gemini,
+            _ if name.ends_with("-responses") => Dialect::OpenaiResponses,
+            _ => Dialect::OpenaiChat,
+        };
+        classify(dialect, &[], Some(status), &mut error);
         let wanted = match case["class"].as_str().unwrap() {
             "context_length" => Signature::ContextExceeded,
             "auth" | "quota" | "not_found" => Signature::Auth,

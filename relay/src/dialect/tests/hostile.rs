@@ -3,9 +3,12 @@
 use super::super::answer::{AnswerReader, AnswerSpec, End, Form};
 use super::super::request::ClientRequest;
 use super::super::{matchers, retry_after};
-use super::{by_byte, pieces, spec, tell};
+use super::{Told, by_byte, pieces, spec, tell};
 use bytes::BytesMut;
 use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use serde::de::IgnoredAny;
+use shared::Dialect;
 
 /// Pieces that mean something to some part of the reader, strung together at random.
 fn nasty() -> impl Strategy<Value = Vec<u8>> {
@@ -46,6 +49,23 @@ fn nasty() -> impl Strategy<Value = Vec<u8>> {
         "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n",
         "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"q\"}]}}]}\n\n",
         "data: {\"choices\":[],\"usage\":{\"total_tokens\":5}}\n\n",
+        "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"usage\":{\"input_tokens\":3}}}\n\n",
+        "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"f\"}}\n\n",
+        "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"a\"}}\n\n",
+        "data: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"text_delta\",\"text\":\"\\ud83c\"}}\n\n",
+        "data: {\"type\":\"content_block_stop\",\"index\":0}\n\n",
+        "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"}}\n\n",
+        "data: {\"type\":\"message_stop\"}\n\n",
+        "data: {\"type\":\"response.output_text.delta\",\"output_index\":1,\"delta\":\"a\"}\n\n",
+        "data: {\"type\":\"response.output_item.added\",\"output_index\":0,\"item\":{\"type\":\"function_call\",\"call_id\":\"c\",\"name\":\"f\"}}\n\n",
+        "data: {\"type\":\"response.function_call_arguments.delta\",\"output_index\":0,\"delta\":\"{}\"}\n\n",
+        "data: {\"type\":\"response.completed\",\"response\":{\"object\":\"response\",\"status\":\"completed\"}}\n\n",
+        "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\"}]}}]}\r\n\r\n",
+        "data: {\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"f\",\"args\":{\"a\":1}}}]},\"finishReason\":\"STOP\"}]}\r\n\r\n",
+        "{\n \"error\": {\"code\": 503, \"message\": \"m\"}\n}\n",
+        "\"type\":\"content_block_delta\",",
+        "\"index\":9,",
+        "\"functionCall\":{\"name\":\"g\",\"willContinue\":true,\"partialArgs\":[{\"jsonPath\":\"$.a[3].b\"}]}",
     ]);
     let piece = prop_oneof![
         9 => word.prop_map(|word| word.as_bytes().to_vec()),
@@ -54,8 +74,68 @@ fn nasty() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
+/// Every provider's dialect with every client's.
+fn pairs() -> Vec<(Dialect, Dialect)> {
+    let clients = [Dialect::OpenaiChat, Dialect::AnthropicMessages, Dialect::OpenaiResponses];
+    Dialect::ALL.iter().flat_map(|from| clients.map(|to| (*from, to))).collect()
+}
+
+fn dialects() -> impl Strategy<Value = (Dialect, Dialect)> {
+    prop::sample::select(pairs())
+}
+
+/// What a client is sent as whole must be something that it can read.
+fn well_formed(to: Dialect, form: Form, told: &Told) -> Result<(), TestCaseError> {
+    let text = match form {
+        Form::Stream => format!("{}{}{}", told.out, told.tail, told.terminator),
+        Form::Whole => {
+            let whole: Result<IgnoredAny, _> = serde_json::from_str(&told.whole);
+            prop_assert!(whole.is_ok(), "{}", told.whole);
+            return Ok(());
+        }
+    };
+    prop_assert!(text.ends_with("\n\n"));
+    let end = match to {
+        Dialect::OpenaiChat | Dialect::Gemini => text.ends_with("data: [DONE]\n\n"),
+        Dialect::AnthropicMessages => text.contains("event: message_stop\n"),
+        Dialect::OpenaiResponses => ["completed", "incomplete"]
+            .iter()
+            .any(|end| text.contains(&format!("event: response.{end}\n"))),
+    };
+    prop_assert!(end, "{}", text);
+    // Half a character passes as it was escaped, which only lenient readers take.
+    for block in text.split_terminator("\n\n") {
+        let data = block.split_once("data: ").map(|(_, data)| data);
+        let is_json = data.is_some_and(|data| {
+            data == "[DONE]" || serde_json::from_str::<IgnoredAny>(data).is_ok()
+        });
+        prop_assert!(is_json, "{}", block);
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(768))]
+
+    #[test]
+    fn any_cut_of_any_bytes_tells_the_same_to_every_client(
+        body in nasty(),
+        seed in any::<u64>(),
+        (from, to) in dialects(),
+    ) {
+        let spec = |form| AnswerSpec { from, to, ..spec(form, true) };
+        for form in [Form::Stream, Form::Whole] {
+            let mut once = tell(spec(form), [&body[..]]);
+            for mut other in [tell(spec(form), by_byte(&body)), tell(spec(form), pieces(&body, seed))] {
+                (other.held, other.first_token) = (0, None);
+                (once.held, once.first_token) = (0, None);
+                prop_assert_eq!(&other, &once);
+            }
+            if once.end == Some(End::Proper) {
+                well_formed(to, form, &once)?;
+            }
+        }
+    }
 
     #[test]
     fn any_cut_of_any_bytes_tells_the_same(body in nasty(), seed in any::<u64>(), usage in any::<bool>()) {
@@ -67,8 +147,8 @@ proptest! {
                 prop_assert_eq!(&other, &once);
             }
             if form == Form::Whole && once.end == Some(End::Proper) {
-                let whole: serde_json::Value = serde_json::from_str(&once.whole).unwrap();
-                prop_assert_eq!(&whole["object"], "chat.completion");
+                well_formed(Dialect::OpenaiChat, form, &once)?;
+                prop_assert!(once.whole.contains(r#""object":"chat.completion""#));
             }
         }
     }
@@ -76,14 +156,20 @@ proptest! {
     #[test]
     fn no_bytes_make_a_reader_panic(body in nasty(), head in any::<bool>()) {
         let body = if head { [b"{\"model\":\"m\",\"choices\":[", &body[..], b"]}"].concat() } else { body };
-        for form in [Form::Stream, Form::Whole] {
-            let mut reader = AnswerReader::new(spec(form, true));
-            let heard = reader.read_whole(&body, &mut BytesMut::new());
-            prop_assert!(heard.end.is_some());
+        for (from, to) in pairs() {
+            for form in [Form::Stream, Form::Whole] {
+                let mut reader = AnswerReader::new(AnswerSpec { from, to, ..spec(form, true) });
+                let heard = reader.read_whole(&body, &mut BytesMut::new());
+                prop_assert!(heard.end.is_some());
+            }
         }
-        let _ = ClientRequest::parse(shared::Dialect::OpenaiChat, &body);
+        for dialect in Dialect::ALL {
+            let _ = ClientRequest::parse(*dialect, &body);
+        }
         let mut error = matchers::parse_error(&body);
-        matchers::classify(matchers::OPENAI_CHAT, &[], None, &mut error);
+        for dialect in Dialect::ALL {
+            matchers::classify(*dialect, &[], None, &mut error);
+        }
         let text = String::from_utf8_lossy(&body);
         let _ = retry_after::retry_after(|_| Some(text.as_ref()), Some(&body), shared::UnixMillis(0));
     }
@@ -160,7 +246,7 @@ fn deep_nesting_is_no_stack_overflow() {
                 let mut reader = AnswerReader::new(spec(form, true));
                 let _ = reader.read_whole(body.as_bytes(), &mut BytesMut::new());
             }
-            let _ = ClientRequest::parse(shared::Dialect::OpenaiChat, body.as_bytes());
+            let _ = ClientRequest::parse(Dialect::OpenaiChat, body.as_bytes());
             let _ = matchers::parse_error(body.as_bytes());
         }
     }
