@@ -135,6 +135,18 @@ pub(in crate::dialect) fn url(source: &Source, feature: &str) -> Result<String, 
     source.url().ok_or_else(|| Unable { feature: format!("{feature} by its provider's id") })
 }
 
+/// The name of a document whose data is sent: OpenAI wants one.
+pub(in crate::dialect) fn file_name(file: &File) -> Option<String> {
+    match (&file.name, &file.source) {
+        (Some(name), _) => Some(name.clone()),
+        (None, Source::Base64 { media_type, .. }) => Some(match media_type.as_str() {
+            "application/pdf" => "attachment.pdf".to_owned(),
+            _ => "attachment".to_owned(),
+        }),
+        (None, _) => None,
+    }
+}
+
 /// Neither dialect takes back what a model drew or said aloud.
 pub(in crate::dialect) const ATTACHED_BY_MODEL: &str = "an attachment in an assistant's turn";
 

@@ -1,7 +1,7 @@
 //! Turns as messages of chat.
 
 use crate::dialect::neutral::{Part, Request, Role, Turn, Unable};
-use crate::dialect::request::openai::{ATTACHED_BY_MODEL, paragraphs, result_text, url};
+use crate::dialect::request::openai::{ATTACHED_BY_MODEL, file_name, paragraphs, result_text, url};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -156,7 +156,7 @@ fn piece(part: &Part) -> Result<Piece, Unable> {
             if !file_data.starts_with("data:") {
                 return Err(Unable { feature: "a file by its address".to_owned() });
             }
-            Piece::File { file: Document { file_data, filename: file.name.clone() } }
+            Piece::File { file: Document { file_data, filename: file_name(file) } }
         }
         Part::Reasoning { .. } | Part::Redacted(_) | Part::Call { .. } | Part::Result { .. } => {
             return Err(Unable { feature: "a tool call in the user's turn".to_owned() });

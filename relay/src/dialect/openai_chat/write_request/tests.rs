@@ -85,6 +85,9 @@ fn each_field_has_its_words() {
     });
     let expected = json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": {}}});
     assert_eq!(format["response_format"], expected);
+    let request = Request { top_k: Some(5), ..base() };
+    let upstream = write_request(&request, &target("m")).unwrap();
+    assert_eq!(upstream.left_out, ["top_k"]);
     let mut none = base();
     none.tool_choice = Some(ToolChoice::Auto);
     none.parallel_tools = Some(true);

@@ -1,7 +1,7 @@
 //! Turns as input items of responses.
 
 use crate::dialect::neutral::{Part, Request, Role, Signed, Turn, Unable};
-use crate::dialect::request::openai::{ATTACHED_BY_MODEL, result_text, url};
+use crate::dialect::request::openai::{ATTACHED_BY_MODEL, file_name, result_text, url};
 use serde::Serialize;
 use shared::Dialect;
 
@@ -40,7 +40,7 @@ pub(super) enum Piece<'a> {
     },
     InputFile {
         #[serde(skip_serializing_if = "Option::is_none")]
-        filename: Option<&'a str>,
+        filename: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         file_data: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +102,7 @@ fn piece(part: &Part) -> Result<Piece<'_>, Unable> {
             let url = url(&file.source, "a file")?;
             let is_data = url.starts_with("data:");
             let (file_data, file_url) = if is_data { (Some(url), None) } else { (None, Some(url)) };
-            Piece::InputFile { filename: file.name.as_deref(), file_data, file_url }
+            Piece::InputFile { filename: file_name(file), file_data, file_url }
         }
         Part::Audio(_) => return Err(Unable { feature: "input_audio".to_owned() }),
         Part::Reasoning { .. } | Part::Redacted(_) | Part::Call { .. } | Part::Result { .. } => {

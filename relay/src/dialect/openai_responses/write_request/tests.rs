@@ -125,6 +125,28 @@ fn tools_say_whether_they_are_strict_since_the_default_is_another() {
 }
 
 #[test]
+fn a_document_has_a_name_and_keeps_its_own() {
+    for (name, media_type, expected) in [
+        (Some("n.txt"), "application/pdf", "n.txt"),
+        (None, "application/pdf", "attachment.pdf"),
+        (None, "text/plain", "attachment"),
+    ] {
+        let source = Source::Base64 { media_type: media_type.to_owned(), data: "QQ==".to_owned() };
+        let file = File { source, name: name.map(str::to_owned) };
+        let body = written(&asked(vec![Part::File(file)]));
+        assert_eq!(body["input"][0]["content"][0]["filename"], expected);
+    }
+}
+
+#[test]
+fn a_limit_that_is_too_low_to_be_taken_is_raised_to_the_least() {
+    for (asked_for, sent) in [(1, 16), (16, 16), (17, 17)] {
+        let request = Request { max_output: Some(asked_for), ..asked(vec![text("hi")]) };
+        assert_eq!(written(&request)["max_output_tokens"], sent);
+    }
+}
+
+#[test]
 fn what_responses_cannot_say_is_refused() {
     let refused = |request: &Request| write_request(request, &TARGET).unwrap_err().feature;
     let stop = vec!["x".to_owned()];

@@ -84,87 +84,95 @@ fn a_field_that_nobody_has_heard_of_is_never_lost_wherever_it_stands() {
     }
 }
 
+/// A field, and what becomes of it towards the other dialects: nothing, or its refusal.
+type Case = (&'static str, Option<&'static str>);
+
+const CHAT_FIELDS: &[Case] = &[
+    (r#""n":1"#, None),
+    (r#""n":2"#, Some("n")),
+    (r#""logprobs":false"#, None),
+    (r#""logprobs":true"#, Some("logprobs")),
+    (r#""top_logprobs":0"#, None),
+    (r#""top_logprobs":5"#, Some("top_logprobs")),
+    (r#""logit_bias":{ }"#, None),
+    (r#""logit_bias":{"1":1}"#, Some("logit_bias")),
+    (r#""prediction":{"type":"content","content":"x"}"#, Some("prediction")),
+    (r#""prediction":null"#, None),
+    (r#""modalities":[ "text" ]"#, None),
+    (r#""modalities":["text","audio"]"#, Some("modalities")),
+    (r#""audio":{"voice":"x"}"#, Some("audio")),
+    (r#""web_search_options":{}"#, Some("web_search_options")),
+    (r#""store":false"#, None),
+    (r#""store":true"#, Some("store")),
+    (r#""functions":[]"#, None),
+    (r#""functions":[{"name":"f"}]"#, Some("functions")),
+    (r#""function_call":"auto""#, Some("function_call")),
+    (r#""metadata":{"a":"b"}"#, None),
+    (r#""user":"u""#, None),
+    (r#""service_tier":"auto""#, None),
+    (r#""prompt_cache_key":"k""#, None),
+    (r#""seed":7"#, None),
+    (r#""tools":[{"type":"web_search"}]"#, Some("tools[0].type")),
+    (r#""tools":[{"type":"custom","custom":{"name":"x"}}]"#, Some("tools[0].type")),
+    (r#""tool_choice":{"type":"allowed_tools"}"#, Some("tool_choice.type")),
+    (r#""response_format":{"type":"text"}"#, None),
+    (r#""response_format":{"type":"grammar"}"#, Some("response_format.type")),
+    (r#""seed":"x""#, Some("seed")),
+    (
+        r#""messages":[{"role":"user","content":[{"type":"video"}]}]"#,
+        Some("messages[0].content[0].type"),
+    ),
+    (
+        r#""messages":[{"role":"user","content":[{"type":"file","file":{"file_id":"f"}}]}]"#,
+        Some("messages[0].content[0].file.file_id"),
+    ),
+    (
+        r#""messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"file:///x"}}]}]"#,
+        Some("messages[0].content[0].image_url.url"),
+    ),
+    (r#""messages":[{"role":"function","name":"f","content":"x"}]"#, Some("messages[0].role")),
+    (
+        r#""messages":[{"role":"assistant","function_call":{"name":"f"}},{"role":"user","content":"x"}]"#,
+        Some("messages[0].function_call"),
+    ),
+    (r#""messages":[{"role":"user","content":7}]"#, Some("messages[0].content")),
+];
+
+const RESPONSES_FIELDS: &[Case] = &[
+    (r#""previous_response_id":"r""#, Some("previous_response_id")),
+    (r#""previous_response_id":null"#, None),
+    (r#""conversation":"c""#, Some("conversation")),
+    (r#""background":true"#, Some("background")),
+    (r#""background":false"#, None),
+    (r#""prompt":{"id":"p"}"#, Some("prompt")),
+    (r#""truncation":"auto""#, Some("truncation")),
+    (r#""truncation":"disabled""#, None),
+    (r#""store":true"#, Some("store")),
+    (r#""store":false"#, None),
+    (r#""include":["reasoning.encrypted_content"]"#, None),
+    (r#""include":["message.output_text.logprobs"]"#, Some("include[0]")),
+    (r#""top_logprobs":3"#, Some("top_logprobs")),
+    (r#""reasoning":{"summary":"auto"}"#, None),
+    (r#""tools":[{"type":"web_search"}]"#, Some("tools[0].type")),
+    (r#""tools":[{"type":"mcp"}]"#, Some("tools[0].type")),
+    (r#""input":[{"type":"item_reference","id":"i"}]"#, Some("input[0].type")),
+    (r#""input":[{"type":"web_search_call","id":"i"}]"#, Some("input[0].type")),
+    (
+        r#""input":[{"role":"user","content":[{"type":"input_image","file_id":"f"}]}]"#,
+        Some("input[0].content[0].file_id"),
+    ),
+    (r#""input":[{"role":"robot","content":"x"}]"#, Some("input[0].role")),
+];
+
 #[test]
 fn every_field_has_a_class_and_what_is_foreign_is_named() {
-    // A field, and what becomes of it towards the other dialects: nothing, or its refusal.
-    let chat: &[(&str, Option<&str>)] = &[
-        (r#""n":1"#, None),
-        (r#""n":2"#, Some("n")),
-        (r#""logprobs":false"#, None),
-        (r#""logprobs":true"#, Some("logprobs")),
-        (r#""top_logprobs":0"#, None),
-        (r#""top_logprobs":5"#, Some("top_logprobs")),
-        (r#""logit_bias":{ }"#, None),
-        (r#""logit_bias":{"1":1}"#, Some("logit_bias")),
-        (r#""prediction":{"type":"content","content":"x"}"#, Some("prediction")),
-        (r#""prediction":null"#, None),
-        (r#""modalities":[ "text" ]"#, None),
-        (r#""modalities":["text","audio"]"#, Some("modalities")),
-        (r#""audio":{"voice":"x"}"#, Some("audio")),
-        (r#""web_search_options":{}"#, Some("web_search_options")),
-        (r#""store":false"#, None),
-        (r#""store":true"#, Some("store")),
-        (r#""functions":[]"#, None),
-        (r#""functions":[{"name":"f"}]"#, Some("functions")),
-        (r#""function_call":"auto""#, Some("function_call")),
-        (r#""metadata":{"a":"b"}"#, None),
-        (r#""user":"u""#, None),
-        (r#""service_tier":"auto""#, None),
-        (r#""prompt_cache_key":"k""#, None),
-        (r#""seed":7"#, None),
-        (r#""tools":[{"type":"web_search"}]"#, Some("tools[0].type")),
-        (r#""tools":[{"type":"custom","custom":{"name":"x"}}]"#, Some("tools[0].type")),
-        (r#""tool_choice":{"type":"allowed_tools"}"#, Some("tool_choice.type")),
-        (r#""response_format":{"type":"text"}"#, None),
-        (r#""response_format":{"type":"grammar"}"#, Some("response_format.type")),
-        (r#""seed":"x""#, Some("seed")),
-        (
-            r#""messages":[{"role":"user","content":[{"type":"video"}]}]"#,
-            Some("messages[0].content[0].type"),
-        ),
-        (
-            r#""messages":[{"role":"user","content":[{"type":"file","file":{"file_id":"f"}}]}]"#,
-            Some("messages[0].content[0].file.file_id"),
-        ),
-        (
-            r#""messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"file:///x"}}]}]"#,
-            Some("messages[0].content[0].image_url.url"),
-        ),
-        (r#""messages":[{"role":"function","name":"f","content":"x"}]"#, Some("messages[0].role")),
-        (
-            r#""messages":[{"role":"assistant","function_call":{"name":"f"}},{"role":"user","content":"x"}]"#,
-            Some("messages[0].function_call"),
-        ),
-        (r#""messages":[{"role":"user","content":7}]"#, Some("messages[0].content")),
-    ];
-    let responses: &[(&str, Option<&str>)] = &[
-        (r#""previous_response_id":"r""#, Some("previous_response_id")),
-        (r#""previous_response_id":null"#, None),
-        (r#""conversation":"c""#, Some("conversation")),
-        (r#""background":true"#, Some("background")),
-        (r#""background":false"#, None),
-        (r#""prompt":{"id":"p"}"#, Some("prompt")),
-        (r#""truncation":"auto""#, Some("truncation")),
-        (r#""truncation":"disabled""#, None),
-        (r#""store":true"#, Some("store")),
-        (r#""store":false"#, None),
-        (r#""include":["reasoning.encrypted_content"]"#, None),
-        (r#""include":["message.output_text.logprobs"]"#, Some("include[0]")),
-        (r#""top_logprobs":3"#, Some("top_logprobs")),
-        (r#""reasoning":{"summary":"auto"}"#, None),
-        (r#""tools":[{"type":"web_search"}]"#, Some("tools[0].type")),
-        (r#""tools":[{"type":"mcp"}]"#, Some("tools[0].type")),
-        (r#""input":[{"type":"item_reference","id":"i"}]"#, Some("input[0].type")),
-        (r#""input":[{"type":"web_search_call","id":"i"}]"#, Some("input[0].type")),
-        (
-            r#""input":[{"role":"user","content":[{"type":"input_image","file_id":"f"}]}]"#,
-            Some("input[0].content[0].file_id"),
-        ),
-        (r#""input":[{"role":"robot","content":"x"}]"#, Some("input[0].role")),
-    ];
     for (dialect, cases, start) in [
-        (Dialect::OpenaiChat, chat, r#"{"model":"m","messages":[{"role":"user","content":"hi"}]"#),
-        (Dialect::OpenaiResponses, responses, r#"{"model":"m","input":"hi""#),
+        (
+            Dialect::OpenaiChat,
+            CHAT_FIELDS,
+            r#"{"model":"m","messages":[{"role":"user","content":"hi"}]"#,
+        ),
+        (Dialect::OpenaiResponses, RESPONSES_FIELDS, r#"{"model":"m","input":"hi""#),
     ] {
         for (field, refused) in cases {
             let body = format!("{start},{field}}}");

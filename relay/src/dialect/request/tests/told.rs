@@ -278,6 +278,46 @@ fn no_prompt_is_in_a_debug_print() {
 }
 
 #[test]
+fn whether_a_rung_can_be_told_is_asked_of_its_dialect() {
+    let stop = with(r#","stop":"x""#);
+    let no = Unable { feature: "stop".to_owned() };
+    for _again in 0..2 {
+        assert_eq!(stop.can_be_told(RESPONSES), Err(no.clone()));
+        assert_eq!(stop.can_be_told(Dialect::Gemini), Ok(()));
+        assert_eq!(stop.can_be_told(CHAT), Ok(()));
+    }
+    let own = with(r#","x_new":1"#);
+    assert_eq!(own.can_be_told(CHAT), Ok(()));
+    assert_eq!(own.can_be_told(Dialect::Gemini).unwrap_err().feature, "x_new");
+}
+
+#[test]
 fn gemini_has_no_clients() {
     assert!(ClientRequest::parse(Dialect::Gemini, br#"{"model":"m","contents":[]}"#).is_err());
+}
+
+#[test]
+fn only_chat_leaves_usage_and_the_number_of_answers_to_the_client() {
+    let body = br#"{"model":"m","input":"x","n":3,"stream_options":{"include_usage":false}}"#;
+    let request = ClientRequest::parse(RESPONSES, body).unwrap();
+    assert_eq!((request.wants_usage(), request.choices()), (true, 1));
+    let chat = with(r#","n":3"#);
+    assert_eq!((chat.wants_usage(), chat.choices()), (false, 3));
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_body_makes_a_writer_panic(at in 0usize..1500, with in proptest::sample::select(vec!["", "null", "7", "\"", "[]", "{}", "\u{e9}", ":", "{\"type\":1}"])) {
+        for (own, whole) in [(CHAT, AS_CHAT), (RESPONSES, AS_RESPONSES)] {
+            let start = whole.char_indices().map(|(n, _)| n).nth(at).unwrap_or(whole.len());
+            let end = whole[start..].find([',', '}', ']']).map_or(whole.len(), |n| start + n);
+            let body = format!("{}{with}{}", &whole[..start], &whole[end..]);
+            let Ok(request) = ClientRequest::parse(own, body.as_bytes()) else { continue };
+            for to in Dialect::ALL {
+                if let Ok(upstream) = request.upstream(*to, &TARGET) {
+                    proptest::prop_assert!(serde_json::from_slice::<Value>(&upstream.body).is_ok());
+                }
+            }
+        }
+    }
 }
