@@ -51,9 +51,8 @@ fn proofs_of_others_do_not_come_back() {
         r#"{"type":"redacted_thinking","data":"belay.openai-responses.x"},"#,
         r#"{"type":"thinking","thinking":"c","signature":"own"},{"type":"text","text":"t"}]}]}"#
     );
-    let expected = concat!(
-        r#"[{"type":"thinking","thinking":"c","signature":"own"},{"type":"text","text":"t"}]"#
-    );
+    let expected =
+        r#"[{"type":"thinking","thinking":"c","signature":"own"},{"type":"text","text":"t"}]"#;
     let expected: Value = serde_json::from_str(expected).unwrap();
     assert_eq!(there_and_back(body)["messages"][1]["content"], expected);
 }
