@@ -12,7 +12,9 @@
 
 mod admin;
 mod base_url;
+mod capture;
 mod clients;
+mod degrade;
 mod exposure;
 mod hash;
 mod headers;
@@ -23,6 +25,7 @@ mod load;
 mod names;
 mod price;
 mod problem;
+mod prompts;
 mod providers;
 mod report;
 mod rescue;
@@ -40,11 +43,14 @@ mod units;
 mod unused;
 
 pub use admin::{Admin, Role, Token};
+pub use capture::Capture;
 pub use clients::Client;
+pub use degrade::Degrade;
 pub use journal::JournalConfig;
 pub use ladders::{Clocks, Ladder};
 pub use load::{Seen, journal_path, load, load_seen};
 pub use problem::{Problem, Refused, Severity};
+pub use prompts::Prompt;
 pub use providers::{MatchField, Matcher, Provider};
 pub use rescue::{Breaker, Hedge, HedgeDelay, RetryBudget};
 pub use rungs::{OnEmpty, OnRefusal, Rung};
@@ -137,7 +143,7 @@ fn read(root: &Table<'_>, env: &dyn Env) -> Config {
     let journal = journal::read(root);
     let providers = providers::read(root, env);
     let rungs = rungs::read(root, &providers);
-    let ladders = ladders::read(root, &providers, &rungs);
+    let ladders = ladders::read(root, &providers, &rungs, env);
     let clients = clients::read(root, &ladders);
     unbuilt::root(root);
     root.check_keys();

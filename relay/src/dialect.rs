@@ -22,6 +22,7 @@ pub mod openai_responses;
 pub mod provider_error;
 pub mod request;
 pub mod retry_after;
+pub mod schema;
 pub mod sse;
 pub mod stamp;
 

@@ -58,8 +58,8 @@ pub use breaker::{BreakerSpec, Why};
 pub use health::Override;
 pub use input::{Answer, Break, Ending, Input, NoHead};
 pub use ladder::{
-    Capabilities, HedgeDelay, HedgeSpec, LadderIndex, LadderSpec, Need, OnEmpty, OnRefusal,
-    RetrySpec, RungIndex, RungSpec,
+    Capabilities, Degrade, HedgeDelay, HedgeSpec, LadderIndex, LadderSpec, Need, OnEmpty,
+    OnRefusal, RetrySpec, RungIndex, RungSpec,
 };
 pub use order::{Order, Source};
 pub use probe::Probe;

@@ -55,6 +55,8 @@ words! {
         Context = "context",
         /// The request asks for more output than it gives.
         MaxOutput = "max_output",
+        /// Something in the request has no words in its dialect.
+        Dialect = "dialect",
         /// Half-open, and its probe slot is taken.
         NoSlot = "no_slot",
     }

@@ -1,13 +1,15 @@
 //! `[ladders.*]`: what clients ask for as `model`.
 
+use super::Env;
+use super::capture::{self, Capture};
 use super::ladder_checks;
 use super::names;
+use super::prompts::{self, Prompt};
 use super::providers::Provider;
 use super::rescue::{self, Hedge, RetryBudget};
 use super::rungs::Rung;
 use super::supports::{self, Capability};
 use super::tree::{Placed, Table, Value};
-use super::unbuilt;
 use super::units::{CLOCK, PAUSE};
 use std::time::Duration;
 
@@ -53,6 +55,15 @@ pub struct Ladder {
     pub shed: bool,
     /// The share of requests that goes past rung one on purpose, 0 to 1. Default 0.
     pub drill: f64,
+    /// Whether whole answers are checked against the JSON schema that was asked for, on
+    /// every rung. Default false: only on rungs whose `degrade` says so.
+    pub validate: bool,
+    /// Variants of its system prompt. Default none: the client's own is used.
+    pub prompts: Vec<Prompt>,
+    /// The variant for requests that name none. Default none.
+    pub prompt: Option<String>,
+    /// Which requests are kept whole. Default none.
+    pub capture: Option<Capture>,
 }
 
 impl Eq for Ladder {}
@@ -92,14 +103,14 @@ pub(super) fn read(
     root: &Table<'_>,
     providers: &[Placed<Provider>],
     rungs: &[Placed<Rung>],
+    env: &dyn Env,
 ) -> Vec<Placed<Ladder>> {
     let tables = names::tables(root, "ladders");
     let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
     let mut ladders: Vec<Placed<Ladder>> = Vec::new();
     for (name, table) in &tables {
         let aliases = table.get("aliases").map(|value| aliases(&value, &names, &ladders));
-        let it = ladder(name, aliases.unwrap_or_default(), table, rungs);
-        unbuilt::ladder(table);
+        let it = ladder(name, aliases.unwrap_or_default(), table, (rungs, env));
         table.check_keys();
         ladder_checks::check(&it, table, providers, rungs);
         ladders.push(Placed { at: table.at.clone(), it });
@@ -107,15 +118,25 @@ pub(super) fn read(
     ladders
 }
 
-fn ladder(name: &str, aliases: Vec<String>, table: &Table<'_>, rungs: &[Placed<Rung>]) -> Ladder {
+fn ladder(
+    name: &str,
+    aliases: Vec<String>,
+    table: &Table<'_>,
+    (rungs, env): (&[Placed<Rung>], &dyn Env),
+) -> Ladder {
     let few = |key, range| table.integer(key, range).and_then(|n| usize::try_from(n).ok());
     let small = |key, range| table.integer(key, range).and_then(|n| u32::try_from(n).ok());
+    let own: Vec<usize> = table
+        .need("rungs", "[\"first\", \"second\"]")
+        .map(|value| members(&value, rungs))
+        .unwrap_or_default();
+    let prompts = table
+        .get("prompts")
+        .map(|value| prompts::read(&value, &own, rungs, env))
+        .unwrap_or_default();
     Ladder {
         name: name.to_owned(),
-        rungs: table
-            .need("rungs", "[\"first\", \"second\"]")
-            .map(|value| members(&value, rungs))
-            .unwrap_or_default(),
+        rungs: own,
         aliases,
         interactive: table.flag("interactive").unwrap_or(true),
         require: table.get("require").map(|value| supports::read(&value)).unwrap_or_default(),
@@ -135,6 +156,10 @@ fn ladder(name: &str, aliases: Vec<String>, table: &Table<'_>, rungs: &[Placed<R
         race: few("race", 0..=10).unwrap_or(0),
         shed: table.word("shed", SHED).unwrap_or(false),
         drill: rescue::number(table, "drill").unwrap_or(0.0),
+        validate: table.flag("validate").unwrap_or(false),
+        prompt: table.get("prompt").and_then(|value| prompts::default(&value, &prompts)),
+        prompts,
+        capture: table.get("capture").and_then(|value| capture::read(&value)),
     }
 }
 

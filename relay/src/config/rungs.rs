@@ -1,12 +1,12 @@
 //! `[rungs.*]`: one model at one provider each.
 
+use super::degrade::{self, Degrade};
 use super::names;
 use super::price;
 use super::providers::Provider;
 use super::rescue::{self, Breaker};
 use super::supports::{self, Supports};
 use super::tree::{Placed, Table, Value};
-use super::unbuilt;
 use super::units::{CLOCK, show_duration};
 use shared::Price;
 use std::time::Duration;
@@ -44,6 +44,8 @@ pub struct Rung {
     pub on_empty: OnEmpty,
     /// What follows a refusal. Default the end.
     pub on_refusal: OnRefusal,
+    /// What it is asked less of instead of being passed over. Default nothing.
+    pub degrade: Degrade,
     /// Whether it is asked for usage by `stream_options`. Default true.
     pub stream_options: bool,
     /// First pause after a 429 without a usable Retry-After. Default 2 s.
@@ -134,6 +136,7 @@ fn rung(name: String, table: &Table<'_>, providers: &[Placed<Provider>]) -> Rung
         pings_count: table.flag("pings_count").unwrap_or(false),
         on_empty: table.word("on_empty", ON_EMPTY).unwrap_or_default(),
         on_refusal: table.word("on_refusal", ON_REFUSAL).unwrap_or_default(),
+        degrade: table.get("degrade").map(|value| degrade::read(&value)).unwrap_or_default(),
         stream_options: table.flag("stream_options").unwrap_or(true),
         hold_base: table.duration("hold_base", &CLOCK).unwrap_or(Rung::HOLD_BASE),
         max_hold: table.duration("max_hold", &CLOCK).unwrap_or(Rung::MAX_HOLD),
@@ -161,7 +164,6 @@ fn domains(value: &Value<'_>) -> Vec<String> {
 
 /// What is odd about a rung by itself.
 fn check(rung: &Rung, table: &Table<'_>, providers: &[Placed<Provider>]) {
-    unbuilt::rung(table);
     let warn = |key, text: String, fix: &str| {
         if let Some(value) = table.get(key)
             && !table.report.failed(&table.at.key)

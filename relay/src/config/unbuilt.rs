@@ -8,23 +8,9 @@ use super::tree::{Table, Value};
 /// Keys with the check of their values.
 type Keys = [(&'static str, fn(&Value<'_>))];
 
-const RUNG: &Keys = &[("degrade", anything)];
-
-const LADDER: &Keys = &[("capture", anything)];
-
 /// `[fleet]`.
 pub(super) fn root(table: &Table<'_>) {
     warn_each(table, &[("fleet", anything)]);
-}
-
-/// Of a `[rungs.*]`.
-pub(super) fn rung(table: &Table<'_>) {
-    warn_each(table, RUNG);
-}
-
-/// Of a `[ladders.*]`.
-pub(super) fn ladder(table: &Table<'_>) {
-    warn_each(table, LADDER);
 }
 
 fn warn_each(table: &Table<'_>, keys: &Keys) {

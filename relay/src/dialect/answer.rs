@@ -15,11 +15,10 @@ mod between;
 mod hearing;
 mod through;
 
-#[cfg(test)]
-pub(super) use hearing::Sink;
-pub(super) use hearing::{Hearing, Reader, Writer};
+pub(super) use hearing::{Hearing, Reader, Sink, Writer};
 
 use super::matchers::classify;
+use super::neutral::Answer;
 use super::provider_error::ProviderError;
 use super::sse::{Decoder, Event, Item};
 use super::{anthropic_messages, gemini, openai_chat, openai_responses};
@@ -185,6 +184,9 @@ pub struct AnswerReader {
     max_answer: usize,
     decoder: Decoder,
     telling: Box<dyn Telling>,
+    spec: AnswerSpec,
+    /// The whole body, once its text has been asked for.
+    whole: Option<Vec<u8>>,
     ended: bool,
 }
 
@@ -203,6 +205,8 @@ impl AnswerReader {
             max_answer: spec.max_answer,
             decoder: Decoder::new(spec.max_event),
             telling,
+            spec,
+            whole: None,
             ended: false,
         }
     }
@@ -287,7 +291,18 @@ impl AnswerReader {
 
     /// The answer as one JSON body.
     pub fn take_whole(&mut self) -> Vec<u8> {
-        self.telling.take_whole()
+        self.whole.take().unwrap_or_else(|| self.telling.take_whole())
+    }
+
+    /// The text of an answer that is one JSON body, its first choice's.
+    pub fn text(&mut self) -> String {
+        let whole = self.whole.get_or_insert_with(|| self.telling.take_whole());
+        let mut answer = Answer::default();
+        let mut facts = Facts::default();
+        let spec = AnswerSpec { from: self.spec.to, ..self.spec };
+        let mut hearing = Hearing::new(&mut facts, Sink::Whole(&mut answer));
+        let _end = reader(&spec).whole(&String::from_utf8_lossy(whole), &mut hearing);
+        answer.text()
     }
 
     /// What is known so far.

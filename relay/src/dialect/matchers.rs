@@ -82,12 +82,7 @@ pub struct Matcher {
 ///
 /// `status` is the HTTP status; `None` for an error inside a 200, which has only
 /// the status that its body names.
-pub fn classify(
-    dialect: Dialect,
-    extra: &[Matcher],
-    status: Option<u16>,
-    err: &mut ProviderError,
-) {
+pub fn classify(dialect: Dialect, extra: &[Matcher], status: Option<u16>, err: &mut ProviderError) {
     let effective = status.or(err.status);
     let own = extra
         .iter()

@@ -17,8 +17,10 @@ use super::log::{RequestLog, short};
 use super::reading::News;
 use super::relay::{Drain, Peer, Relay, Running, Signal};
 use super::reply::{Head, Out};
+use super::specs::dialect_number;
 use super::turn;
 use crate::dialect::request::ClientRequest;
+use crate::dialect::schema::Schema;
 use crate::dialect::stamp::HEARTBEAT;
 use crate::journal::RequestStart;
 use crate::live;
@@ -60,6 +62,10 @@ pub struct Incoming {
     pub request: ClientRequest,
     /// Headers that go along to providers of the client's own dialect.
     pub along: HeaderMap,
+    /// The variant of the ladder's system prompt, as a place among its prompts.
+    pub prompt: Option<usize>,
+    /// What a whole answer must follow, where the relay can check that.
+    pub schema: Option<Arc<Schema>>,
     /// Its connection.
     pub peer: Arc<Peer>,
     /// Counts it among the running ones until it ends.
@@ -98,6 +104,8 @@ pub struct Driver {
     ladder: Arc<Ladder>,
     request: ClientRequest,
     along: HeaderMap,
+    prompt: Option<usize>,
+    schema: Option<Arc<Schema>>,
     need: Need,
     walk: Walk,
     peer: Arc<Peer>,
@@ -140,9 +148,21 @@ impl Driver {
     /// Starts driving: the walk is planned and its first rung is dialled.
     #[must_use]
     pub fn start(relay: &Arc<Relay>, incoming: Incoming) -> Self {
-        let Incoming { id, at, accepted, client, in_force, ladder, request, along, peer, running } =
-            incoming;
-        let need = need(&request);
+        let Incoming {
+            id,
+            at,
+            accepted,
+            client,
+            in_force,
+            ladder,
+            request,
+            along,
+            prompt,
+            schema,
+            peer,
+            running,
+        } = incoming;
+        let need = need(&request, &in_force, &ladder);
         let start = RequestStart {
             id,
             at,
@@ -163,6 +183,8 @@ impl Driver {
             need,
             request,
             along,
+            prompt,
+            schema,
             peer,
             _running: running,
             lines: Vec::new(),
@@ -431,7 +453,7 @@ fn fail_on_purpose(id: RequestId) {
     }
 }
 
-fn need(request: &ClientRequest) -> Need {
+fn need(request: &ClientRequest, in_force: &InForce, ladder: &Ladder) -> Need {
     let needs = request.needs();
     Need {
         stream: request.stream(),
@@ -446,5 +468,15 @@ fn need(request: &ClientRequest) -> Need {
         prompt_tokens: needs.prompt_tokens,
         max_output: needs.max_output,
         side_effects: needs.side_effects,
+        untold: untold(request, in_force, ladder),
     }
+}
+
+/// The dialects on this ladder that have no words for some of the request.
+fn untold(request: &ClientRequest, in_force: &InForce, ladder: &Ladder) -> u8 {
+    let rungs = ladder.spec.rungs.iter().filter_map(|rung| in_force.rung(*rung));
+    let dialects = rungs.map(|rung| rung.provider.dialect());
+    dialects
+        .filter(|dialect| request.can_be_told(*dialect).is_err())
+        .fold(0, |untold, dialect| untold | 1 << dialect_number(dialect))
 }

@@ -6,12 +6,12 @@
 
 use super::memory::{Identity, account, fingerprint};
 use super::specs::{ladder_spec, matchers, rung_spec};
-use crate::config::{self, Config};
+use crate::config::{self, Config, Degrade, Supports};
 use crate::dialect::matchers::Matcher;
 use crate::live::Live;
 use crate::policy::{LadderIndex, LadderSpec, Placed, RungIndex, places};
 use crate::provider::{CannotBuild, Provider};
-use shared::{Price, UnixMillis};
+use shared::{Dialect, Price, UnixMillis};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +25,40 @@ pub struct Ladder {
     pub index: LadderIndex,
     /// Its order and policy.
     pub spec: Arc<LadderSpec>,
+    /// Variants of its system prompt.
+    pub prompts: Vec<Prompt>,
+    /// The variant for requests that name none, as a place among `prompts`.
+    pub prompt: Option<usize>,
+    /// Whether whole answers are checked against the schema that was asked for.
+    pub validate: bool,
+    /// The share of requests answered below rung one that are kept whole; 0: none.
+    pub capture: f64,
+}
+
+/// A variant of a ladder's system prompt.
+#[derive(Debug)]
+pub struct Prompt {
+    /// What clients send in `x-belay-prompt`.
+    pub name: String,
+    /// The text of each rung that has one of its own.
+    texts: HashMap<RungIndex, Secret>,
+}
+
+impl Prompt {
+    /// What `rung` is told instead of the client's own system prompt.
+    #[must_use]
+    pub fn text(&self, rung: RungIndex) -> Option<&str> {
+        self.texts.get(&rung).map(|Secret(text)| text.as_str())
+    }
+}
+
+/// A prompt, which no log may show.
+struct Secret(String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a prompt")
+    }
 }
 
 /// A rung by its name.
@@ -44,6 +78,10 @@ pub struct Rung {
     pub max_output: Option<u64>,
     /// Its price, if known.
     pub price: Option<Price>,
+    /// What it is able to do.
+    pub supports: Supports,
+    /// What it is asked less of instead of being passed over.
+    pub degrade: Degrade,
     /// Whether it is asked for usage.
     pub ask_usage: bool,
     /// Whether signs of life without content matter here.
@@ -182,6 +220,8 @@ pub(super) fn prepare(
             matchers: Arc::clone(matchers),
             max_output: settings.max_output,
             price: settings.price,
+            supports: settings.supports,
+            degrade: settings.degrade,
             ask_usage: settings.stream_options,
             pings_count: settings.pings_count,
             ttft: settings.ttft,
@@ -248,17 +288,25 @@ fn place_rungs(config: &Config, places: &mut Places) -> (Vec<Placed>, Vec<(RungI
             }
         }
         let (name, fingerprint) = known_as;
+        let dialect = config.providers.get(rung.provider).map(|provider| provider.dialect);
         let at = RungIndex(at);
         let before = places.last.insert(Arc::clone(&name), at);
         placed.push(Placed {
             at,
-            spec: rung_spec(rung, &places.domains),
+            spec: rung_spec(rung, dialect.unwrap_or(Dialect::OpenaiChat), &places.domains),
             heir_of: before.filter(|&before| before != at),
             another_key,
         });
         identities.push((at, Identity::new(name, fingerprint, &account)));
     }
     (placed, identities)
+}
+
+/// A variant by the board's places of its rungs.
+fn prompt(variant: &config::Prompt, places: &[RungIndex]) -> Prompt {
+    let text =
+        |(rung, text): &(usize, String)| Some((places.get(*rung).copied()?, Secret(text.clone())));
+    Prompt { name: variant.name.clone(), texts: variant.texts.iter().filter_map(text).collect() }
 }
 
 fn place_ladders(config: &Config, places: &mut Places, rungs: &[Placed]) -> Vec<Arc<Ladder>> {
@@ -272,7 +320,17 @@ fn place_ladders(config: &Config, places: &mut Places, rungs: &[Placed]) -> Vec<
             places.ladders.push(Arc::clone(&name));
         }
         let spec = Arc::new(ladder_spec(settings, &rungs, early));
-        ladders.push(Arc::new(Ladder { name, index: LadderIndex(at), spec }));
+        ladders.push(Arc::new(Ladder {
+            name,
+            index: LadderIndex(at),
+            spec,
+            prompts: settings.prompts.iter().map(|variant| prompt(variant, &rungs)).collect(),
+            prompt: settings.prompt.as_ref().and_then(|wanted| {
+                settings.prompts.iter().position(|variant| variant.name == *wanted)
+            }),
+            validate: settings.validate,
+            capture: settings.capture.map_or(0.0, |capture| capture.sample),
+        }));
     }
     ladders
 }

@@ -5,12 +5,25 @@ use super::log::AttemptLog;
 use super::reading::{News, Reading};
 use crate::dialect::answer::AnswerReader;
 use crate::dialect::provider_error::ProviderError;
+use crate::dialect::schema::Schema;
 use crate::live;
 use crate::policy::{AttemptId, Break, Ending};
 use crate::provider::{Call, Said};
 use bytes::BytesMut;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+
+/// An answer that does not follow its schema. For the model's ears alone.
+pub(super) struct Wrong {
+    pub(super) answer: String,
+    pub(super) problem: String,
+}
+
+impl std::fmt::Debug for Wrong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Wrong").finish_non_exhaustive()
+    }
+}
 
 /// One attempt, from its dial to the end of the request.
 #[derive(Debug)]
@@ -27,6 +40,10 @@ pub(super) struct Line {
     /// Whether the relay added a field to the request on its own.
     pub(super) added: bool,
     pub(super) error: Option<ProviderError>,
+    /// What its answer must follow, where the relay checks that.
+    pub(super) schema: Option<Arc<Schema>>,
+    /// The answer that did not, and why.
+    pub(super) wrong: Option<Wrong>,
     /// It came to its proper end and was passed over: the walk may come back to it.
     pub(super) may_answer: bool,
     pub(super) log: AttemptLog,
@@ -56,6 +73,8 @@ impl Line {
             added: self.added,
             log: &mut self.log,
             error: &mut self.error,
+            schema: self.schema.as_deref(),
+            wrong: &mut self.wrong,
         };
         let mut news = reading.read(said, sink);
         if !committed && self.held.len() > self.max_held && news.ended.is_none() {

@@ -4,11 +4,13 @@
 //! words made here are details for the journal, in the relay's own language.
 
 use super::in_force::Rung;
+use super::line::Wrong;
 use super::log::AttemptLog;
 use crate::dialect::answer::{AnswerReader, End, Facts, Heard};
 use crate::dialect::matchers::{classify, parse_error};
 use crate::dialect::provider_error::ProviderError;
 use crate::dialect::retry_after::retry_after;
+use crate::dialect::schema::Schema;
 use crate::policy::{Answer, Break, Ending, NoHead};
 use crate::provider::Said;
 use crate::wall;
@@ -35,6 +37,8 @@ pub(super) struct Reading<'a> {
     pub(super) added: bool,
     pub(super) log: &'a mut AttemptLog,
     pub(super) error: &'a mut Option<ProviderError>,
+    pub(super) schema: Option<&'a Schema>,
+    pub(super) wrong: &'a mut Option<Wrong>,
 }
 
 impl Reading<'_> {
@@ -105,7 +109,7 @@ impl Reading<'_> {
 
     fn end(&mut self, end: End, answer: Answer) -> Ending {
         match end {
-            End::Proper => Ending::Proper(answer),
+            End::Proper => Ending::Proper(Answer { invalid: self.is_wrong(), ..answer }),
             End::Cut => {
                 self.log.detail = Some("ended without a finish reason".to_owned());
                 Ending::Broken(Break::EndOfBody)
@@ -119,12 +123,7 @@ impl Reading<'_> {
                 Ending::Broken(Break::Malformed)
             }
             End::Error(mut error) => {
-                classify(
-                    self.rung.provider.dialect(),
-                    &self.rung.matchers,
-                    None,
-                    &mut error,
-                );
+                classify(self.rung.provider.dialect(), &self.rung.matchers, None, &mut error);
                 self.log.detail = Some(format!("error event{}", tag(&error)));
                 let signature = error.signature;
                 *self.error = Some(error);
@@ -133,14 +132,19 @@ impl Reading<'_> {
         }
     }
 
+    /// Whether the whole answer does not follow the schema that it is checked against.
+    fn is_wrong(&mut self) -> bool {
+        let Some(schema) = self.schema else { return false };
+        let answer = self.reader.text();
+        let Some(problem) = schema.problem(&answer) else { return false };
+        self.log.detail = Some("the answer does not follow its JSON schema".to_owned());
+        *self.wrong = Some(Wrong { answer, problem });
+        true
+    }
+
     fn status(&mut self, status: u16, headers: &HeaderMap, body: &Bytes) -> Ending {
         let mut error = parse_error(body);
-        classify(
-            self.rung.provider.dialect(),
-            &self.rung.matchers,
-            Some(status),
-            &mut error,
-        );
+        classify(self.rung.provider.dialect(), &self.rung.matchers, Some(status), &mut error);
         self.log.detail = Some(format!("HTTP {status}{}", tag(&error)));
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let names_added_field = self.added && names_added_field(&error);
@@ -166,7 +170,7 @@ fn ended(ending: Ending) -> News {
 
 /// What the answer consists of so far.
 fn answer(facts: &Facts) -> Answer {
-    Answer { content: facts.content, refused: facts.refused, length: facts.length }
+    Answer { content: facts.content, refused: facts.refused, length: facts.length, invalid: false }
 }
 
 /// A 400 about the one field that the relay adds by itself.

@@ -4,9 +4,10 @@ use super::in_force::Domains;
 use crate::config;
 use crate::dialect::matchers::{Field, Matcher};
 use crate::policy::{
-    BreakerSpec, Capabilities, HedgeDelay, HedgeSpec, LadderSpec, OnEmpty, OnRefusal, RetrySpec,
-    RungIndex, RungSpec,
+    BreakerSpec, Capabilities, Degrade, HedgeDelay, HedgeSpec, LadderSpec, OnEmpty, OnRefusal,
+    RetrySpec, RungIndex, RungSpec,
 };
+use shared::Dialect;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,8 +55,14 @@ fn hedge_spec(hedge: &config::Hedge) -> HedgeSpec {
     }
 }
 
+/// The number by which the core knows a dialect.
+pub(super) fn dialect_number(dialect: Dialect) -> u8 {
+    let place = Dialect::ALL.iter().position(|one| *one == dialect);
+    place.and_then(|place| u8::try_from(place).ok()).unwrap_or(0)
+}
+
 /// A rung's limits.
-pub(super) fn rung_spec(rung: &config::Rung, domains: &Domains) -> RungSpec {
+pub(super) fn rung_spec(rung: &config::Rung, dialect: Dialect, domains: &Domains) -> RungSpec {
     let free = rung.price.is_some_and(|price| price.input == 0 && price.output == 0);
     RungSpec {
         can: Capabilities {
@@ -84,6 +91,12 @@ pub(super) fn rung_spec(rung: &config::Rung, domains: &Domains) -> RungSpec {
         hold_base: rung.hold_base,
         max_hold: rung.max_hold,
         domains: domains.of(&rung.domains),
+        dialect: dialect_number(dialect),
+        degrade: Degrade {
+            json_schema: rung.degrade.json_schema,
+            parallel_tools: rung.degrade.parallel_tools,
+            max_output: rung.degrade.max_output,
+        },
         breaker: breaker_spec(&rung.breaker),
     }
 }

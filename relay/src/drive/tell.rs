@@ -18,7 +18,12 @@ pub(super) struct Words {
 
 /// Puts `failure` into words. `speaker` is the provider's own error, already
 /// without keys and hosts, where it may be passed on.
-pub(super) fn words(failure: &Failure, ladder: &Ladder, speaker: Option<&ProviderError>) -> Words {
+pub(super) fn words(
+    failure: &Failure,
+    ladder: &Ladder,
+    speaker: Option<&ProviderError>,
+    untold: Option<&str>,
+) -> Words {
     let name = &ladder.name;
     let upstream = |code: &str, message: String| Words {
         message,
@@ -29,6 +34,7 @@ pub(super) fn words(failure: &Failure, ladder: &Ladder, speaker: Option<&Provide
     };
     match failure.told {
         Told::Rejected(outcome) => rejected(outcome, speaker),
+        Told::NoRungAble { reason: PassedOver::Dialect, .. } => no_words(name, untold),
         Told::NoRungAble { reason, feature } => no_rung_able(name, reason, feature),
         Told::AllForcedOpen => upstream(
             "all_forced_open",
@@ -112,6 +118,20 @@ fn rejected(outcome: AttemptOutcome, speaker: Option<&ProviderError>) -> Words {
         kind: "invalid_request_error",
         param: speaker.and_then(|error| error.param.clone()),
         code: code.map(str::to_owned).or(own).unwrap_or_else(|| outcome.as_str().to_owned()),
+        recoverable: false,
+    }
+}
+
+fn no_words(ladder: &str, untold: Option<&str>) -> Words {
+    let field = untold.unwrap_or("a field of it");
+    Words {
+        message: format!(
+            "No rung of '{ladder}' has words for '{field}' in its dialect. Leave it out, or ask for \
+             a ladder with a rung of your own dialect."
+        ),
+        kind: "invalid_request_error",
+        param: untold.map(str::to_owned),
+        code: "no_rung_able".to_owned(),
         recoverable: false,
     }
 }

@@ -42,7 +42,13 @@ fn terminal(attempt: &Attempt) -> Failure {
 
 fn nobody_called(plan: &Plan, board: &Board, now: Time) -> Failure {
     let incapable = |reason| {
-        matches!(reason, PassedOver::Capability | PassedOver::Context | PassedOver::MaxOutput)
+        matches!(
+            reason,
+            PassedOver::Capability
+                | PassedOver::Dialect
+                | PassedOver::Context
+                | PassedOver::MaxOutput
+        )
     };
     let able = || plan.passed_over.iter().filter(|(_, reason)| !incapable(*reason));
     if able().next().is_none() {

@@ -44,6 +44,8 @@ pub struct Answer {
     pub refused: bool,
     /// Whether it stopped at its length limit.
     pub length: bool,
+    /// Whether it was checked against the schema that was asked for, and does not follow it.
+    pub invalid: bool,
 }
 
 /// How an upstream call was over, as seen on the wire and not yet judged.

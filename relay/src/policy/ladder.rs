@@ -183,8 +183,48 @@ pub struct RungSpec {
     pub max_hold: Duration,
     /// What it shares with other rungs: vendor, region, gateway, by number.
     pub domains: Vec<u32>,
+    /// Which dialect it speaks, by number, below 8.
+    pub dialect: u8,
+    /// What it may be asked less of instead of being passed over.
+    pub degrade: Degrade,
     /// Its circuit breaker.
     pub breaker: BreakerSpec,
+}
+
+/// Needs that a rung lacks, and that are made less of for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Degrade {
+    /// Its answer is checked against the schema instead. Not for streams: what has left
+    /// cannot be checked.
+    pub json_schema: bool,
+    /// It calls one tool at a time.
+    pub parallel_tools: bool,
+    /// Its answer may be shorter than was asked for.
+    pub max_output: bool,
+}
+
+impl RungSpec {
+    /// What it can do for `need`, what is made less of included.
+    #[must_use]
+    pub const fn can_for(&self, need: &Need) -> Capabilities {
+        let mut can = self.can;
+        can.json_schema |= self.degrade.json_schema && !need.stream;
+        can.parallel_tools |= self.degrade.parallel_tools && can.tools;
+        can
+    }
+
+    /// Whether it can be told all of `need`'s request.
+    #[must_use]
+    pub const fn can_be_told(&self, need: &Need) -> bool {
+        need.untold & (1 << (self.dialect & 7)) == 0
+    }
+
+    /// Whether its answers are as long as `need` asks for.
+    #[must_use]
+    pub fn gives_enough(&self, need: &Need) -> bool {
+        self.degrade.max_output
+            || need.max_output.zip(self.max_output).is_none_or(|(asked, most)| asked <= most)
+    }
 }
 
 impl Default for RungSpec {
@@ -201,6 +241,8 @@ impl Default for RungSpec {
             hold_base: Duration::from_secs(2),
             max_hold: Duration::from_secs(15 * 60),
             domains: Vec::new(),
+            dialect: 0,
+            degrade: Degrade::default(),
             breaker: BreakerSpec::default(),
         }
     }
@@ -305,4 +347,6 @@ pub struct Need {
     pub max_output: Option<u64>,
     /// Whether a second call could do something twice.
     pub side_effects: bool,
+    /// One bit for the number of each dialect that has no words for some of it.
+    pub untold: u8,
 }

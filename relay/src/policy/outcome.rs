@@ -28,6 +28,8 @@ pub const fn judge_answer(answer: Answer) -> AttemptOutcome {
         Answer { refused: true, .. } => AttemptOutcome::Refused,
         // A length limit of a few tokens can be used up before any text.
         Answer { content: false, length: false, .. } => AttemptOutcome::Empty,
+        // One that was cut at its limit would be cut anywhere: that is what was asked for.
+        Answer { invalid: true, length: false, .. } => AttemptOutcome::Invalid,
         Answer { .. } => AttemptOutcome::Ok,
     }
 }

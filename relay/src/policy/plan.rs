@@ -24,7 +24,9 @@ pub struct Plan {
 pub fn plan(at: LadderIndex, ladder: &LadderSpec, need: &Need, board: &Board, now: Time) -> Plan {
     let needs = need.capabilities.union(ladder.require);
     let largest = largest_context(ladder, board, |spec| {
-        spec.can.lacks(needs).is_none() && gives_enough(spec, need)
+        spec.can_for(need).lacks(needs).is_none()
+            && spec.can_be_told(need)
+            && spec.gives_enough(need)
     });
     let mut plan = Plan::default();
     // The config's order is the walk's own: the board may have another config by now.
@@ -34,14 +36,16 @@ pub fn plan(at: LadderIndex, ladder: &LadderSpec, need: &Need, board: &Board, no
     };
     for &rung in rungs {
         let Some(spec) = board.spec(rung) else { continue };
-        let lacking = spec.can.lacks(needs);
+        let lacking = spec.can_for(need).lacks(needs);
         plan.lacking = plan.lacking.or(lacking);
         let verdict = if lacking.is_some() {
             Err(PassedOver::Capability)
+        } else if !spec.can_be_told(need) {
+            Err(PassedOver::Dialect)
         } else if !fits(spec, need) && spec.context < largest {
             // The size is an estimate: it may not remove the rung with the most room.
             Err(PassedOver::Context)
-        } else if !gives_enough(spec, need) {
+        } else if !spec.gives_enough(need) {
             Err(PassedOver::MaxOutput)
         } else {
             board.usable(rung, now)
@@ -52,10 +56,6 @@ pub fn plan(at: LadderIndex, ladder: &LadderSpec, need: &Need, board: &Board, no
         }
     }
     plan
-}
-
-fn gives_enough(spec: &RungSpec, need: &Need) -> bool {
-    need.max_output.zip(spec.max_output).is_none_or(|(asked, most)| asked <= most)
 }
 
 fn fits(spec: &RungSpec, need: &Need) -> bool {

@@ -13,6 +13,8 @@ pub enum Again {
     Retries,
     /// Once its hold has ended, if that is soon.
     AfterHold,
+    /// Once, and told what was wrong.
+    Once,
 }
 
 /// Whether the next rung is called.
@@ -81,7 +83,7 @@ pub const fn row(outcome: AttemptOutcome) -> Row {
         O::Ok => (Again::Never, Next::Never, Rank::BadGateway),
         O::Empty => (Again::Never, Next::OnEmpty, Rank::BadGateway),
         O::Refused => (Again::Never, Next::OnRefusal, Rank::Terminal),
-        O::Invalid => (Again::Retries, Next::Yes, Rank::BadGateway),
+        O::Invalid => (Again::Once, Next::Yes, Rank::BadGateway),
         O::BadRequest => (Again::Never, Next::Never, Rank::Terminal),
         O::ContextExceeded => (Again::Never, Next::LargerContext, Rank::Terminal),
         O::Auth => (Again::Never, Next::Yes, Rank::BadGateway),

@@ -114,7 +114,7 @@ fn trail_of(row: &RequestRow, detail: Option<&RequestDetail>) -> String {
             PassedOver::Hold => "‖ held",
             PassedOver::Forced => "■ forced",
             PassedOver::NoSlot => "◐ no slot",
-            PassedOver::Capability => "unable",
+            PassedOver::Capability | PassedOver::Dialect => "unable",
             PassedOver::Context | PassedOver::MaxOutput => "too small",
         };
         parts.push(format!("{} {why}", passed.rung));

@@ -6,7 +6,8 @@ use super::keys;
 use super::reject::{Rejection, respond};
 use crate::config::Client;
 use crate::dialect::request::ClientRequest;
-use crate::drive::{Drain, Driver, InForce, Incoming, Peer, Relay, reject_record};
+use crate::dialect::schema::Schema;
+use crate::drive::{Drain, Driver, InForce, Incoming, Ladder, Peer, Relay, reject_record};
 use crate::wall;
 use axum::body::Body;
 use axum::extract::{Extension, Request, State};
@@ -21,6 +22,9 @@ use std::time::Duration;
 
 /// A client that takes longer to send its request is not a chat frontend.
 const BODY_TIME: Duration = Duration::from_secs(60);
+
+/// Names a variant of the ladder's system prompt.
+const PROMPT: &str = "x-belay-prompt";
 
 /// What is known of a request that is turned away, for its record.
 #[derive(Default)]
@@ -88,6 +92,17 @@ async fn complete(dialect: Dialect, (State(relay), Extension(peer), request): As
         return unknown_model().with_id(id).to(dialect).into_response();
     };
     let along = along(dialect, &head.headers);
+    let asked = prompt(&ladder, &head.headers)
+        .and_then(|prompt| Ok((prompt, schema(&in_force, &ladder, &request)?)));
+    let (prompt, schema) = match asked {
+        Ok(asked) => asked,
+        Err(rejection) => {
+            let rejection = rejection.with_id(id).to(dialect);
+            relay.metrics.turned_away(rejection.code);
+            record(&relay, id, at, name, &known, rejection.status);
+            return rejection.into_response();
+        }
+    };
     let incoming = Incoming {
         id,
         at,
@@ -97,6 +112,8 @@ async fn complete(dialect: Dialect, (State(relay), Extension(peer), request): As
         ladder,
         request,
         along,
+        prompt,
+        schema,
         peer,
         running,
     };
@@ -164,6 +181,49 @@ fn along(dialect: Dialect, headers: &HeaderMap) -> HeaderMap {
         }
     }
     along
+}
+
+/// The variant of the ladder's system prompt that the request, or else the ladder, names.
+fn prompt(ladder: &Ladder, headers: &HeaderMap) -> Result<Option<usize>, Rejection> {
+    let Some(wanted) = headers.get(PROMPT) else { return Ok(ladder.prompt) };
+    let found =
+        ladder.prompts.iter().position(|prompt| prompt.name.as_bytes() == wanted.as_bytes());
+    found.map(Some).ok_or_else(|| {
+        let names: Vec<_> = ladder.prompts.iter().map(|prompt| prompt.name.as_str()).collect();
+        let there = if names.is_empty() { "it has none".to_owned() } else { names.join(", ") };
+        Rejection::new(
+            StatusCode::BAD_REQUEST,
+            "unknown_prompt",
+            format!(
+                "The ladder has no prompt of the name in '{PROMPT}'. Leave the header out, or name \
+                 one of its prompts: {there}."
+            ),
+        )
+        .about(PROMPT)
+    })
+}
+
+/// The schema that the answer must follow, where the relay may have to check it.
+fn schema(
+    in_force: &InForce,
+    ladder: &Ladder,
+    request: &ClientRequest,
+) -> Result<Option<Arc<Schema>>, Rejection> {
+    // A stream has left before it could be checked.
+    let Some(raw) = request.schema().filter(|_| !request.stream()) else { return Ok(None) };
+    let mut rungs = ladder.spec.rungs.iter().filter_map(|rung| in_force.rung(*rung));
+    if !ladder.validate && !rungs.any(|rung| rung.degrade.json_schema) {
+        return Ok(None);
+    }
+    let schema = Schema::new(raw).map_err(|_quotes_it| {
+        Rejection::new(
+            StatusCode::BAD_REQUEST,
+            "invalid_schema",
+            "The JSON schema of the answer is none that this relay can check: it is not valid, or \
+             refers to something outside of it. Mend it, or leave it out.",
+        )
+    })?;
+    Ok(Some(Arc::new(schema)))
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

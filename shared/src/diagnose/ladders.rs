@@ -138,6 +138,7 @@ fn passed(why: PassedOver) -> &'static str {
         PassedOver::Forced => "forced open by hand",
         PassedOver::NoSlot => "half-open, its probe slot is taken",
         PassedOver::Capability => "it lacks what is asked for",
+        PassedOver::Dialect => "its dialect has no words for what is asked",
         PassedOver::Context | PassedOver::MaxOutput => "too small",
     }
 }

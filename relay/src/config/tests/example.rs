@@ -126,6 +126,10 @@ fn completed_it_means_exactly_this() {
         race: 0,
         shed: false,
         drill: 0.0,
+        validate: false,
+        prompts: Vec::new(),
+        prompt: None,
+        capture: None,
     };
     assert_eq!(config.ladders, [chat]);
     assert_eq!(config.ladder("gpt-4o"), Some(0));
@@ -149,6 +153,7 @@ fn rungs() -> [Rung; 3] {
         pings_count: false,
         on_empty: OnEmpty::Next,
         on_refusal: OnRefusal::End,
+        degrade: Degrade::default(),
         stream_options: true,
         hold_base: Duration::from_secs(2),
         max_hold: Duration::from_secs(900),

@@ -20,7 +20,6 @@ fn each_is_one_warning() {
             "rungs.a.price",
             "cost will be unknown",
         ),
-        (MODEL, "model = \"a\"\n¶degrade = {}", "rungs.a.degrade", "no effect"),
         (MODEL, "model = \"a\"\nbreaker = { probes = ¶1 }", "rungs.a.breaker.probes", "always 1"),
         (MODEL, "model = \"a\"\ncontext=9\nmax_output = ¶10", "rungs.a.max_output", "context of 9"),
         (MODEL, "model = \"a\"\nmax_hold = ¶\"1s\"", "rungs.a.max_hold", "shorter than hold_base"),
@@ -49,7 +48,6 @@ fn each_is_one_warning() {
         (ALIASES, "¶max_attempts = 1", "ladders.chat.max_attempts", "never reach all 2 rungs"),
         (ALIASES, "hedge = ¶{ delay = \"1s\" }", "ladders.chat.hedge", "fixed delay"),
         (ALIASES, "hedge = ¶{ min = \"5s\" }", "ladders.chat.hedge", "longer than max"),
-        (ALIASES, "¶capture = true", "ladders.chat.capture", "no effect"),
     ] {
         let (config, place) = depart(old, new);
         let loaded = read(&config).expect(new);

@@ -132,6 +132,16 @@ impl Answer {
         }
     }
 
+    /// Its text, decoded.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let texts = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.map(super::decode).collect()
+    }
+
     /// Bytes that are held, estimated.
     #[must_use]
     pub const fn held(&self) -> usize {

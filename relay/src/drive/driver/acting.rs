@@ -2,16 +2,18 @@
 
 use super::{Driver, MAX_ANSWER, Phase};
 use crate::dialect::answer::{AnswerReader, AnswerSpec, Form};
-use crate::dialect::neutral::{Degrade, Target};
+use crate::dialect::neutral::{Again, Degrade, Target};
+use crate::dialect::schema::Schema;
 use crate::dialect::stamp::HEARTBEAT;
 use crate::drive::count;
+use crate::drive::in_force::Rung;
 use crate::drive::line::Line;
 use crate::drive::log::{AttemptEnding, AttemptLog};
 use crate::drive::reply::{self, Head};
 use crate::drive::unseen;
 use crate::journal::AttemptStart;
 use crate::live::Pair;
-use crate::policy::{Action, AttemptId, Probe, RungIndex, Time};
+use crate::policy::{Action, AttemptId, Need, Probe, RungIndex, Time};
 use crate::provider::{Ask, Call};
 use crate::wall;
 use bytes::BytesMut;
@@ -95,6 +97,8 @@ impl Driver {
                 max_held: line.max_held,
                 added: false,
                 error: None,
+                schema: None,
+                wrong: None,
                 may_answer: false,
                 log,
                 seat: None,
@@ -129,15 +133,19 @@ impl Driver {
         // Those before it can no longer win: what they held is of no use.
         self.lines.iter_mut().for_each(Line::let_go);
         let ask_usage = rung.ask_usage && !plain;
+        let dialect = rung.provider.dialect();
+        let degrade = degrade(&rung, &self.need);
         let target = Target {
             model: &rung.model,
             max_output: rung.max_output,
             ask_usage,
-            system: None,
-            degrade: Degrade::default(),
-            again: None,
+            system: self
+                .prompt
+                .and_then(|prompt| self.ladder.prompts.get(prompt)?.text(rung.index)),
+            degrade,
+            again: self.again(&rung).filter(|_| kind == AttemptKind::Retry),
         };
-        let upstream = self.request.upstream(rung.provider.dialect(), &target);
+        let upstream = self.request.upstream(dialect, &target);
         let start = AttemptStart {
             request: self.log.start.id,
             n: id.0,
@@ -149,10 +157,10 @@ impl Driver {
         self.relay.journal.attempt_start(start.clone());
         let of = Pair { ladder: self.ladder.index.0, rung: rung.index.0 };
         let seat = self.relay.live.dialled(of, count::at(now), id.0 == 1);
-        let spec = self.answer_spec(rung.provider.dialect());
+        let spec = self.answer_spec(dialect);
         let (call, left_out) = match upstream {
             Ok(upstream) => {
-                let same = rung.provider.dialect() == self.request.dialect();
+                let same = dialect == self.request.dialect();
                 let nothing = HeaderMap::new();
                 let ask = Ask {
                     model: &rung.model,
@@ -167,6 +175,7 @@ impl Driver {
             Err(unable) => (Call::unable(&unable.feature), Vec::new()),
         };
         let max_event = self.in_force.config.server.max_event;
+        let schema = self.schema_for(&rung);
         self.lines.push(Line {
             id,
             call: Some(call),
@@ -176,11 +185,26 @@ impl Driver {
             max_held: max_event,
             added: ask_usage && !self.request.wants_usage(),
             error: None,
+            schema,
+            wrong: None,
             may_answer: false,
             log: AttemptLog::new(start, now).without(left_out),
             seat: Some(seat),
             counted: false,
         });
+    }
+
+    /// The schema that this rung's answer is checked against.
+    fn schema_for(&self, rung: &Rung) -> Option<Arc<Schema>> {
+        let checked = self.ladder.validate || degrade(rung, &self.need).json_schema;
+        self.schema.clone().filter(|_| checked)
+    }
+
+    /// What was wrong with this rung's last answer, where it did not follow its schema.
+    fn again(&self, rung: &Rung) -> Option<Again<'_>> {
+        let last = self.lines.iter().rfind(|line| line.rung.index == rung.index)?;
+        let wrong = last.wrong.as_ref()?;
+        Some(Again { answer: &wrong.answer, problem: &wrong.problem })
     }
 
     fn commit(&mut self, id: AttemptId) {
@@ -215,5 +239,15 @@ impl Driver {
         self.last_write = wall::now();
         self.log.status = Some(200);
         self.head = Some(Head { headers });
+    }
+}
+
+/// What is made less of for this rung: what it lacks, and the config says may be less.
+fn degrade(rung: &Rung, need: &Need) -> Degrade {
+    let asked = need.capabilities;
+    Degrade {
+        json_schema: rung.degrade.json_schema && !rung.supports.json_schema && asked.json_schema,
+        parallel_tools: rung.degrade.parallel_tools && !rung.supports.parallel_tools && asked.tools,
+        max_output: rung.degrade.max_output,
     }
 }

@@ -64,7 +64,7 @@ impl Driver {
             Some(error)
         });
         let Words { message, kind, param, code, recoverable } =
-            words(failure, &self.ladder, speaker.as_ref());
+            words(failure, &self.ladder, speaker.as_ref(), self.untold().as_deref());
         let request_id = self.log.start.id.to_string();
         let attempts = self.log.attempts.iter();
         let tried: Vec<_> =
@@ -94,6 +94,13 @@ impl Driver {
             self.log.status = Some(failure.status);
             self.answer(reply, failure.outcome, failure.cause);
         }
+    }
+
+    /// What some dialect on the ladder has no words for.
+    fn untold(&self) -> Option<String> {
+        let rungs = self.ladder.spec.rungs.iter().filter_map(|rung| self.in_force.rung(*rung));
+        let mut dialects = rungs.map(|rung| rung.provider.dialect());
+        dialects.find_map(|to| Some(self.request.can_be_told(to).err()?.feature))
     }
 
     /// How many numbered events the client has had.

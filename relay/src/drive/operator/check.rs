@@ -196,6 +196,8 @@ impl Relay {
             max_held: MOST_ANSWER,
             added: false,
             error: None,
+            schema: None,
+            wrong: None,
             may_answer: false,
             log: AttemptLog::new(attempt, started),
         }

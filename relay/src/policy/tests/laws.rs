@@ -12,11 +12,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) fn ending() -> impl Strategy<Value = Ending> {
-    let answer = any::<(bool, bool, bool)>().prop_map(|(content, refused, length)| Answer {
-        content,
-        refused,
-        length,
-    });
+    let answer =
+        any::<(bool, bool, bool, bool)>().prop_map(|(content, refused, length, invalid)| Answer {
+            content,
+            refused,
+            length,
+            invalid,
+        });
     let broken = prop::sample::select(vec![
         Break::EndOfBody,
         Break::Reset,

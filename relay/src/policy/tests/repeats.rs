@@ -77,7 +77,7 @@ fn only_a_bad_request_is_repeated() {
 #[test]
 fn a_refusal_is_the_answer_where_nobody_gives_another() {
     let spec = RungSpec { on_refusal: OnRefusal::Next, ..RungSpec::default() };
-    let refusal = |content| Ending::Proper(Answer { content, refused: true, length: false });
+    let refusal = |content| Ending::Proper(Answer { content, refused: true, ..WHOLE });
     let answer = Action::Complete { attempt: A, outcome: RequestOutcome::Refused };
     for stream in [false, true] {
         // It may not be sent again.

@@ -14,7 +14,8 @@ pub(super) const A: AttemptId = AttemptId(1);
 pub(super) const B: AttemptId = AttemptId(2);
 pub(super) const C: AttemptId = AttemptId(3);
 
-pub(super) const WHOLE: Answer = Answer { content: true, refused: false, length: false };
+pub(super) const WHOLE: Answer =
+    Answer { content: true, refused: false, length: false, invalid: false };
 
 /// A walk on its stage.
 #[derive(Debug)]

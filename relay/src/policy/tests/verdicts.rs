@@ -72,7 +72,11 @@ fn proper_ends_are_answers_refusals_or_empty() {
         (Answer { content: false, ..WHOLE }, O::Empty),
         (Answer { content: false, length: true, ..WHOLE }, O::Ok),
         (Answer { refused: true, ..WHOLE }, O::Refused),
-        (Answer { content: false, refused: true, length: false }, O::Refused),
+        (Answer { content: false, refused: true, ..WHOLE }, O::Refused),
+        (Answer { invalid: true, ..WHOLE }, O::Invalid),
+        (Answer { invalid: true, length: true, ..WHOLE }, O::Ok),
+        (Answer { invalid: true, refused: true, ..WHOLE }, O::Refused),
+        (Answer { invalid: true, content: false, ..WHOLE }, O::Empty),
     ];
     for (answer, outcome) in rows {
         assert_eq!(judge(&Ending::Proper(answer), answer.content), outcome, "{answer:?}");

@@ -110,6 +110,9 @@ impl Walk {
             self.pause = Some(Pause { until, rung, kind: AttemptKind::Retry, paid: true });
             return;
         }
+        if row.again == Again::Once && self.may_ask_again(now, id, board) && budget(board) {
+            return self.dial(now, rung, AttemptKind::Retry, plain, board, out);
+        }
         let goes_on = match row.next {
             Next::Never => is_ours,
             Next::Yes | Next::LargerContext | Next::Uncommitted => true,
@@ -265,7 +268,7 @@ impl Walk {
         self.has_room_for_a_retry()
             && match row(outcome).again {
                 _ if last.repeated => true,
-                Again::Never => false,
+                Again::Never | Again::Once => false,
                 Again::AfterHold => true,
                 Again::Retries => self.has_retries_left(now, rung, board),
             }
@@ -277,6 +280,17 @@ impl Walk {
             Some((id, outcome)) => self.commit_and_complete(now, id, outcome, board, out),
             None => self.fail(failure(&self.attempts, &self.plan, board, now), out),
         }
+    }
+
+    /// Whether the same rung may be told what was wrong with its answer, and asked again.
+    fn may_ask_again(&self, now: Time, id: AttemptId, board: &Board) -> bool {
+        let Some(last) = self.attempt(id) else { return false };
+        let same =
+            |attempt: &&Attempt| attempt.rung == last.rung && attempt.outcome == last.outcome;
+        !self.ladder.fail_fast
+            && self.attempts.iter().filter(same).count() == 1
+            && self.has_room_for_a_retry()
+            && board.usable(last.rung, now).is_ok()
     }
 
     fn may_retry(&self, now: Time, rung: RungIndex, board: &Board) -> bool {
