@@ -8,6 +8,7 @@ mod check;
 mod deeds;
 mod deliver;
 mod demo;
+mod export;
 mod hash_key;
 mod init;
 mod journal;
@@ -53,6 +54,8 @@ enum Command {
     HashKey(hash_key::HashKeyArgs),
     /// Read the journal: what was asked, what was tried, how it ended.
     Journal(journal::JournalArgs),
+    /// Write the requests that a ladder's `capture` has kept as JSON lines.
+    Export(export::ExportArgs),
     /// Run a simulated provider whose faults are switched at run time.
     Mock(crate::mock::MockArgs),
     /// At a running relay: how everything stands, the worst on top.
@@ -108,6 +111,7 @@ impl Cli {
             Command::Init(args) => init::run(&args).map(done),
             Command::HashKey(args) => hash_key::run(&args).map(done),
             Command::Journal(args) => journal::run(&args).map(done),
+            Command::Export(args) => export::run(&args).map(done),
             Command::Mock(args) => mock::run(args).map(done),
             Command::Board(args) => board::run(&args),
             Command::Override(args) => override_rung::run(&args),

@@ -9,6 +9,7 @@
 //! driver and with it every upstream call.
 
 mod alarm;
+mod capture;
 mod closing;
 mod count;
 mod driver;

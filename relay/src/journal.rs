@@ -11,7 +11,7 @@
 //!   `kill -9` cannot take the record away.
 //! - A file that is no journal, or a newer one, is never written.
 //! - No prompt, answer or key can get in: the records of [`record`] and [`kept`]
-//!   have no field for one.
+//!   have no field for one. What [`captures`] keeps is kept where a ladder says so.
 //!
 //! The parts: [`record`] is what callers hand over, [`kept`] what the next life
 //! of the relay reads, [`actions`] what operators did; `health` what both sides
@@ -20,6 +20,7 @@
 //! `recover`, `file`); [`reader`] answers queries on connections of its own.
 
 pub mod actions;
+pub mod captures;
 pub mod commit;
 mod file;
 pub mod health;
@@ -38,6 +39,7 @@ mod tests;
 mod writer;
 
 pub use actions::{ActionFilter, ActionRecord, OrderEnd};
+pub use captures::{CaptureFilter, CaptureRecord, Captured};
 pub use commit::Commit;
 pub use health::Health;
 pub use kept::{
@@ -236,6 +238,16 @@ impl Journal {
         } else {
             inner.state.lose(1);
             Commit::resolved(false)
+        }
+    }
+
+    /// A request that is kept whole. In a jam it gives way to everything else.
+    pub fn capture(&self, record: CaptureRecord) {
+        const MOST_WAITING: usize = 64;
+        if let Some(inner) = &self.inner
+            && inner.state.queued() < MOST_WAITING
+        {
+            inner.send(Record::Capture(Box::new(record)), None);
         }
     }
 

@@ -153,6 +153,13 @@ pub struct AttemptRow {
     pub cost_usd: Option<f64>,
     /// Why there is no cost: `no price`, `no usage`, `interrupted`.
     pub no_cost: Option<String>,
+    /// Prompt tokens written to the provider's cache.
+    #[serde(default)]
+    pub cache_write_tokens: Option<u64>,
+    /// Wishes of the request that its rung was not told, such as `seed`, and needs that
+    /// were made less of.
+    #[serde(default)]
+    pub left_out: Vec<String>,
 }
 
 /// A rung that a request's plan left out.
@@ -163,6 +170,27 @@ pub struct PassedOverRow {
     pub rung: String,
     /// Why.
     pub reason: PassedOver,
+    /// The field for which its dialect has no words, where that is the reason.
+    #[serde(default)]
+    pub feature: Option<String>,
+}
+
+impl PassedOverRow {
+    /// The reason, with the field where there is one: `dialect: logit_bias`.
+    #[must_use]
+    pub fn why(&self) -> String {
+        let feature = self.feature.as_ref().map(|feature| format!(": {feature}"));
+        format!("{}{}", self.reason, feature.unwrap_or_default())
+    }
+}
+
+impl AttemptRow {
+    /// What its rung was not told, in words; `None`: it was told all.
+    #[must_use]
+    pub fn not_told(&self) -> Option<String> {
+        let words = self.left_out.join(", ");
+        (!words.is_empty()).then(|| format!("not told: {words}"))
+    }
 }
 
 /// What the relay was configured with.

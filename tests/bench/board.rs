@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 const RUNGS: usize = 3;
-const ANSWER: Answer = Answer { content: true, refused: false, length: false };
+const ANSWER: Answer = Answer { content: true, refused: false, length: false, invalid: false };
 /// From the dial to the first token, in the core's time.
 const TTFT: Duration = Duration::from_millis(400);
 

@@ -220,6 +220,7 @@ fn request(at: UnixMillis, number: u64) -> RequestEnd {
             usage: Usage { input: Some(800), output: Some(300), ..Usage::default() },
             estimated: false,
             cost: Ok(NanoUsd(made.cost)),
+            left_out: Vec::new(),
         })
         .collect();
     RequestEnd {
@@ -235,6 +236,7 @@ fn request(at: UnixMillis, number: u64) -> RequestEnd {
         bytes: 9_000,
         attempts,
         passed_over: Vec::new(),
+        unsaid: Vec::new(),
     }
 }
 

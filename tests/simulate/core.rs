@@ -16,7 +16,7 @@ use std::time::Duration;
 /// The time that the simulation starts at, so that nothing happens at zero.
 const START: f64 = 1000.0;
 const OLD_CLOCK: Duration = Duration::from_secs(15);
-const WHOLE: Answer = Answer { content: true, refused: false, length: false };
+const WHOLE: Answer = Answer { content: true, refused: false, length: false, invalid: false };
 
 /// Seconds of the simulation in the core's time.
 pub(crate) fn time(seconds: f64) -> Time {

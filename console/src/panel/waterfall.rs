@@ -37,7 +37,7 @@ pub(super) fn draw(ui: &mut Ui, scene: &Scene<'_>, detail: &RequestDetail) {
     ScrollArea::vertical().id_salt("attempts").show(ui, |ui| {
         for attempt in &detail.attempts {
             bar(ui, scene, attempt, request.at.0, whole);
-            if let Some(why) = &attempt.detail {
+            for why in attempt.detail.iter().cloned().chain(attempt.not_told()) {
                 cut(ui, format!("{:<27}{why}", ""), colours.dim);
             }
         }
@@ -61,7 +61,7 @@ fn price(detail: &RequestDetail) -> String {
 }
 
 fn passed(detail: &RequestDetail) -> String {
-    let one = |over: &shared::admin::PassedOverRow| format!("{} ({})", over.rung, over.reason);
+    let one = |over: &shared::admin::PassedOverRow| format!("{} ({})", over.rung, over.why());
     let all: Vec<String> = detail.passed_over.iter().map(one).collect();
     if all.is_empty() { String::new() } else { format!("  passed over: {}", all.join(", ")) }
 }

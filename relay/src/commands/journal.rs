@@ -23,7 +23,7 @@ enum Query {
 }
 
 #[derive(Debug, clap::Args)]
-struct Place {
+pub(super) struct Place {
     /// The journal's file; without it, the config says where it is.
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
@@ -95,11 +95,11 @@ pub(super) fn run(args: &JournalArgs) -> Result<(), Failed> {
     }
 }
 
-fn time(text: &str) -> Result<UnixMillis, String> {
+pub(super) fn time(text: &str) -> Result<UnixMillis, String> {
     text.parse().map_err(|_unhelpful| "write it like 2026-11-29T03:00:00Z, in UTC".to_owned())
 }
 
-fn reader(place: &Place) -> Result<Reader, Failed> {
+pub(super) fn reader(place: &Place) -> Result<Reader, Failed> {
     let path = match &place.journal {
         Some(path) => path.clone(),
         None => journal_path(&place.config).map_err(|refused| {
@@ -196,7 +196,7 @@ fn show(args: &ShowArgs) -> Result<(), Failed> {
         show_attempt(attempt);
     }
     for passed in &detail.passed_over {
-        say(format_args!("  –  {:<12}  passed over: {}", passed.rung, passed.reason));
+        say(format_args!("  –  {:<12}  passed over: {}", passed.rung, passed.why()));
     }
     Ok(())
 }
@@ -226,8 +226,8 @@ fn show_request(detail: &RequestDetail) {
 
 fn show_attempt(row: &AttemptRow) {
     let outcome = row.outcome.map_or("running".to_owned(), |outcome| outcome.to_string());
-    let why: Vec<String> =
-        row.cause.map(|cause| cause.to_string()).into_iter().chain(row.detail.clone()).collect();
+    let why = row.cause.map(|cause| cause.to_string()).into_iter().chain(row.detail.clone());
+    let why: Vec<String> = why.chain(row.not_told()).collect();
     let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
     say(format_args!("  {}  {:<12}  {:<9}  {outcome}{why}", row.n, row.rung, row.kind));
     let about = if row.estimated { " (estimated)" } else { "" };

@@ -13,7 +13,7 @@ pub(super) mod openai;
 pub use needs::Needs;
 pub(super) use needs::{OpenaiAsks, asks_for_schema};
 
-use super::fields::Fields;
+use super::fields::{Fields, Writer};
 use super::neutral::{self, Degrade, Target, Unable, Upstream};
 use super::{anthropic_messages, gemini, openai_chat, openai_responses};
 use serde_json::error::Category;
@@ -169,6 +169,14 @@ impl ClientRequest {
             }
             Dialect::Gemini => None,
         }
+    }
+
+    /// The request as JSON, every value as the client wrote it.
+    #[must_use]
+    pub fn json(&self) -> Vec<u8> {
+        let mut writer = Writer::new(Vec::new());
+        writer.all(&self.fields);
+        writer.finish()
     }
 
     /// Whether a rung of dialect `to` can be told all of it. Costs as much as telling it,

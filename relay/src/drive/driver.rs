@@ -9,6 +9,7 @@ mod acting;
 mod ending;
 
 use super::alarm::Alarm;
+use super::capture::Capture;
 use super::closing::Closing;
 use super::count;
 use super::in_force::{InForce, Ladder};
@@ -136,6 +137,8 @@ pub struct Driver {
     /// how long the client did not read.
     handed_at: Option<Time>,
     signalled: Signalled,
+    /// What the client is sent, where the request is to be kept whole.
+    capture: Option<Capture>,
 }
 
 impl std::fmt::Debug for Driver {
@@ -204,6 +207,7 @@ impl Driver {
             last_write: accepted,
             handed_at: None,
             signalled,
+            capture: None,
         };
         driver.input(wall::now(), Input::Start);
         driver
@@ -395,6 +399,9 @@ impl Driver {
             return None;
         }
         let bytes = self.out.split().freeze();
+        if let Some(capture) = &mut self.capture {
+            capture.sent(&bytes);
+        }
         self.out_seen = 0;
         let now = wall::now();
         self.last_write = now;

@@ -97,6 +97,7 @@ impl AttemptLog {
             usage,
             estimated,
             cost: cost(rung, &usage),
+            left_out: self.left_out.clone(),
         }
     }
 
@@ -191,6 +192,7 @@ impl RequestLog {
                 .iter()
                 .filter_map(|(rung, reason)| Some((name(*rung)?, *reason)))
                 .collect(),
+            unsaid: Vec::new(),
         }
     }
 }
@@ -223,6 +225,7 @@ pub fn reject_record(
         bytes: 0,
         attempts: Vec::new(),
         passed_over: Vec::new(),
+        unsaid: Vec::new(),
     }
 }
 

@@ -42,6 +42,7 @@ impl Held {
             | Record::OverrideEnd(_)
             | Record::OrderEnd(_)
             | Record::Action(_)
+            | Record::Capture(_)
             | Record::Minute(_) => return Some(entry),
             Record::Wake => return None,
         };

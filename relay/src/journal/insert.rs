@@ -2,6 +2,7 @@
 //! a batch whose COMMIT failed is written again.
 
 use super::actions::{end_order, insert_action};
+use super::captures;
 use super::kept::{end_override, insert_health};
 use super::minutes;
 use super::record::{AttemptEnd, AttemptStart, Record, RequestEnd, RequestStart, TransitionRecord};
@@ -32,9 +33,9 @@ const END: &str = "INSERT INTO requests
 const ATTEMPT_END: &str = "INSERT INTO attempts
     (request, n, at, rung, kind, probe, outcome, cause, detail, status, verdict, stream_verdict,
      headers_ms, ttft_ms, latency_ms, events, bytes, input_tokens, output_tokens, cached_tokens,
-     written_tokens, reasoning_tokens, estimated, cost_nano, no_cost)
+     written_tokens, reasoning_tokens, estimated, cost_nano, no_cost, left_out)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-     ?20, ?21, ?22, ?23, ?24, ?25)
+     ?20, ?21, ?22, ?23, ?24, ?25, ?26)
     ON CONFLICT (request, n) DO UPDATE SET outcome = excluded.outcome, cause = excluded.cause,
      detail = excluded.detail, status = excluded.status, verdict = excluded.verdict,
      stream_verdict = excluded.stream_verdict, headers_ms = excluded.headers_ms,
@@ -42,7 +43,8 @@ const ATTEMPT_END: &str = "INSERT INTO attempts
      bytes = excluded.bytes, input_tokens = excluded.input_tokens,
      output_tokens = excluded.output_tokens, cached_tokens = excluded.cached_tokens,
      written_tokens = excluded.written_tokens, reasoning_tokens = excluded.reasoning_tokens,
-     estimated = excluded.estimated, cost_nano = excluded.cost_nano, no_cost = excluded.no_cost";
+     estimated = excluded.estimated, cost_nano = excluded.cost_nano, no_cost = excluded.no_cost,
+     left_out = excluded.left_out";
 
 const TRANSITION: &str = "INSERT INTO transitions
     (at, rung, generation, before, after, rule, text, slow, bad, n, outcome, status, request,
@@ -64,6 +66,7 @@ pub(super) fn insert(conn: &Connection, record: &Record) -> rusqlite::Result<()>
         Record::Minute(minute) => minutes::insert(conn, minute),
         Record::OrderEnd(end) => end_order(conn, end),
         Record::Action(record) => insert_action(conn, record),
+        Record::Capture(record) => captures::insert(conn, record),
         Record::Wake => Ok(()),
     }
 }
@@ -182,17 +185,21 @@ fn insert_attempt_end(
         end.estimated,
         end.cost.ok().map(|cost| cost.0),
         end.cost.err(),
+        (!end.left_out.is_empty()).then(|| end.left_out.join(",")),
     ])?;
     Ok(())
 }
 
-/// `[["rung","reason"],...]`; nothing for none, as with most requests.
+/// `[["rung","reason"],...]`, with what its dialect has no words for; nothing for none, as with most requests.
 fn passed_over(end: &RequestEnd) -> Option<String> {
     if end.passed_over.is_empty() {
         return None;
     }
     let pairs = end.passed_over.iter().map(|(rung, reason)| {
-        serde_json::Value::from(vec![rung.as_ref().to_owned(), reason.as_str().to_owned()])
+        let mut row = vec![rung.as_ref().to_owned(), reason.as_str().to_owned()];
+        let unsaid = end.unsaid.iter().find(|(other, _)| other == rung);
+        row.extend(unsaid.map(|(_, feature)| feature.clone()));
+        serde_json::Value::from(row)
     });
     Some(serde_json::Value::Array(pairs.collect()).to_string())
 }

@@ -91,6 +91,7 @@ impl Pruner {
             let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
             for id in &ids {
                 tx.prepare_cached("DELETE FROM attempts WHERE request = ?1")?.execute([id])?;
+                tx.prepare_cached("DELETE FROM captures WHERE request = ?1")?.execute([id])?;
                 tx.prepare_cached("DELETE FROM requests WHERE id = ?1")?.execute([id])?;
             }
             tx.execute(

@@ -18,6 +18,7 @@ pub use transitions::TransitionFilter;
 pub use usual::Usual;
 
 use super::actions::{self, ActionFilter};
+use super::captures::{self, CaptureFilter, Captured};
 use super::file::immutable_uri;
 use super::kept::{self, Kept};
 use super::schema::{self, Found, VERSION};
@@ -302,6 +303,19 @@ impl Reader {
     /// See [`ReadError`].
     pub fn action(&self, key: &str) -> Result<Option<(Action, String)>, ReadError> {
         Ok(actions::one(&self.connect()?, key)?)
+    }
+
+    /// Gives `each` request that was kept whole and passes the filter, oldest first, until
+    /// it says `false`.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn captures(
+        &self,
+        filter: &CaptureFilter,
+        each: &mut dyn FnMut(Captured) -> bool,
+    ) -> Result<(), ReadError> {
+        Ok(captures::each(&self.connect()?, filter, each)?)
     }
 
     /// What was kept for the relay's next life.

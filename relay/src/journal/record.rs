@@ -5,6 +5,7 @@
 //! answer or a key.
 
 use super::actions::{ActionRecord, OrderEnd};
+use super::captures::CaptureRecord;
 use super::kept::{HealthRecord, OverrideEnd};
 use super::minutes::MinuteRecord;
 use shared::admin::{RequestRow, Tried};
@@ -83,6 +84,8 @@ pub struct AttemptEnd {
     pub estimated: bool,
     /// What it cost, or why that is not known: `no price`, `no usage`.
     pub cost: Result<NanoUsd, &'static str>,
+    /// Wishes of the request that its rung was not told, in a closed set of words.
+    pub left_out: Vec<&'static str>,
 }
 
 /// A request ended: its final row, and those of all its attempts.
@@ -112,6 +115,8 @@ pub struct RequestEnd {
     pub attempts: Vec<AttemptEnd>,
     /// Rungs that the plan left out, and why.
     pub passed_over: Vec<(Arc<str>, PassedOver)>,
+    /// Of those, whose dialect has no words for some field: which. Never a value.
+    pub unsaid: Vec<(Arc<str>, String)>,
 }
 
 impl AttemptEnd {
@@ -226,6 +231,7 @@ pub(super) enum Record {
     Minute(Box<MinuteRecord>),
     OrderEnd(OrderEnd),
     Action(Box<ActionRecord>),
+    Capture(Box<CaptureRecord>),
     /// Nothing; ends the writer's wait, so that it sees that it shall stop.
     Wake,
 }

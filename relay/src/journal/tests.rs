@@ -152,6 +152,7 @@ fn attempt(number: u64, n: u32, rung: &str, kind: AttemptKind) -> AttemptEnd {
         },
         estimated: false,
         cost: Ok(NanoUsd(1_500_000)),
+        left_out: vec!["seed", "parallel_tools"],
     }
 }
 
@@ -170,5 +171,6 @@ fn end(number: u64) -> RequestEnd {
         bytes: 720,
         attempts: vec![attempt(number, 1, "sol", AttemptKind::First)],
         passed_over: vec![("opus".into(), PassedOver::Open)],
+        unsaid: Vec::new(),
     }
 }

@@ -291,6 +291,8 @@ fn attempt(n: u32, rung: &str, kind: AttemptKind, outcome: AttemptOutcome) -> At
         estimated: false,
         cost_usd: None,
         no_cost: None,
+        cache_write_tokens: None,
+        left_out: Vec::new(),
     }
 }
 
@@ -330,7 +332,8 @@ fn rescued() -> RequestDetail {
         latency_ms: Some(8_800),
         ..attempt(2, "opus", AttemptKind::Hedge, AttemptOutcome::Ok)
     };
-    let passed = PassedOverRow { rung: "local".to_owned(), reason: PassedOver::Forced };
+    let passed =
+        PassedOverRow { rung: "local".to_owned(), reason: PassedOver::Forced, feature: None };
     RequestDetail { request, attempts: vec![first, hedge], passed_over: vec![passed] }
 }
 

@@ -50,7 +50,7 @@ pub fn waterfall(detail: &RequestDetail, look: &Look) -> Vec<Line> {
         out.push(Line::default().and(Style::Dim, format!("{left}{legend}")));
     }
     for passed in &detail.passed_over {
-        out.push(Line::plain(format!("  passed over  {}: {}", passed.rung, passed.reason)));
+        out.push(Line::plain(format!("  passed over  {}: {}", passed.rung, passed.why())));
     }
     out
 }
@@ -98,6 +98,7 @@ fn why(attempt: &AttemptRow, look: &Look) -> Vec<Line> {
     let mut said: Vec<String> = Vec::new();
     said.extend(attempt.cause.map(|cause| cause.to_string().replace('_', " ")));
     said.extend(attempt.detail.clone());
+    said.extend(attempt.not_told());
     said.extend(attempt.status.filter(|status| *status >= 400).map(|s| format!("HTTP {s}")));
     if said.is_empty() {
         return Vec::new();

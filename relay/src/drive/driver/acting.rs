@@ -5,6 +5,7 @@ use crate::dialect::answer::{AnswerReader, AnswerSpec, Form};
 use crate::dialect::neutral::{Again, Degrade, Target};
 use crate::dialect::schema::Schema;
 use crate::dialect::stamp::HEARTBEAT;
+use crate::drive::capture::{Capture, is_sampled};
 use crate::drive::count;
 use crate::drive::in_force::Rung;
 use crate::drive::line::Line;
@@ -107,7 +108,7 @@ impl Driver {
         );
     }
 
-    fn answer_spec(&self, from: Dialect) -> AnswerSpec {
+    pub(super) fn answer_spec(&self, from: Dialect) -> AnswerSpec {
         AnswerSpec {
             from,
             to: self.request.dialect(),
@@ -169,7 +170,8 @@ impl Driver {
                     max_answer: MAX_ANSWER,
                     once,
                 };
-                (rung.provider.call(ask), upstream.left_out)
+                let left_out = degraded(degrade, &self.need, &rung).chain(upstream.left_out);
+                (rung.provider.call(ask), left_out.collect())
             }
             // The plan leaves out rungs that cannot be told, so this is for the unforeseen.
             Err(unable) => (Call::unable(&unable.feature), Vec::new()),
@@ -194,6 +196,19 @@ impl Driver {
         });
     }
 
+    /// Whether a request that this rung answers is kept whole: one below rung one, in the
+    /// order that is in force.
+    fn is_kept(&self, rung: RungIndex) -> bool {
+        if self.ladder.capture <= 0.0 || !is_sampled(self.log.start.id, self.ladder.capture) {
+            return false;
+        }
+        let (ladder, now) = (self.ladder.index, wall::now());
+        let ordered = self.relay.with_board(now, |board| {
+            board.order_of(ladder, now).and_then(|(rungs, _)| rungs.first().copied())
+        });
+        ordered.or_else(|| self.ladder.spec.rungs.first().copied()) != Some(rung)
+    }
+
     /// The schema that this rung's answer is checked against.
     fn schema_for(&self, rung: &Rung) -> Option<Arc<Schema>> {
         let checked = self.ladder.validate || degrade(rung, &self.need).json_schema;
@@ -216,6 +231,8 @@ impl Driver {
             self.relay.metrics.hedge_won(&self.ladder.name);
         }
         self.log.first_token = line.log.first_token;
+        let rung = line.rung.index;
+        self.capture = self.is_kept(rung).then(Capture::default);
         if let Some(seat) = self.seat {
             self.relay.live.committed(self.ladder.index.0, seat);
         }
@@ -250,4 +267,16 @@ fn degrade(rung: &Rung, need: &Need) -> Degrade {
         parallel_tools: rung.degrade.parallel_tools && !rung.supports.parallel_tools && asked.tools,
         max_output: rung.degrade.max_output,
     }
+}
+
+/// What was made less of, in words for the journal.
+fn degraded(degrade: Degrade, need: &Need, rung: &Rung) -> impl Iterator<Item = &'static str> {
+    let too_long = need.max_output.zip(rung.max_output).is_some_and(|(asked, most)| asked > most);
+    [
+        (degrade.json_schema, "json_schema"),
+        (degrade.parallel_tools, "parallel_tools"),
+        (degrade.max_output && too_long, "max_output"),
+    ]
+    .into_iter()
+    .filter_map(|(is, word)| is.then_some(word))
 }

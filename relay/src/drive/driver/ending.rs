@@ -3,16 +3,18 @@
 use super::{Driver, Phase};
 use crate::dialect::client_error::{BelayError, ClientError, error_event};
 use crate::dialect::stamp;
+use crate::drive::capture::MOST_ASKED;
 use crate::drive::closing::Closing;
 use crate::drive::count;
 use crate::drive::operator::Gone;
 use crate::drive::reply::{self, Out, Reply, error_reply};
 use crate::drive::tell::{Words, words};
-use crate::journal::{AttemptEnd, Commit};
-use crate::policy::{AttemptId, Failure, Told};
+use crate::journal::{AttemptEnd, CaptureRecord, Commit};
+use crate::policy::{AttemptId, Failure, RungIndex, Told};
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, header};
-use shared::{Cause, RequestOutcome};
+use shared::{Cause, PassedOver, RequestOutcome};
+use std::sync::Arc;
 
 impl Driver {
     /// The relay's own headers, as far as they are known.
@@ -42,15 +44,40 @@ impl Driver {
             let terminator = line.reader.take_terminator();
             self.push_stamp(outcome.as_str(), &mut ending);
             ending.extend_from_slice(&terminator);
+            self.keep_whole(&ending);
             self.close(outcome, None, ending.freeze());
         } else {
             let body: Bytes = line.reader.take_whole().into();
+            self.keep_whole(&body);
             self.log.status = Some(200);
             let mut headers = self.headers();
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
             self.stamp_headers(outcome.as_str(), &mut headers);
             self.answer(Reply { status: 200, headers, body }, outcome, None);
         }
+    }
+
+    /// Hands the request and its whole answer over to be kept, if they are to be.
+    fn keep_whole(&mut self, ending: &[u8]) {
+        let Some(mut capture) = self.capture.take() else { return };
+        // What stands before the ending has not gone out yet.
+        capture.sent(&self.out);
+        capture.sent(ending);
+        let asked = self.request.json();
+        let spec = self.answer_spec(self.request.dialect());
+        let whole = capture.whole(spec).filter(|_| asked.len() <= MOST_ASKED);
+        let (Some(answered), Ok(asked)) = (whole, String::from_utf8(asked)) else { return };
+        let prompt = self.prompt.and_then(|prompt| self.ladder.prompts.get(prompt));
+        self.relay.journal.capture(CaptureRecord {
+            request: self.log.start.id,
+            at: self.log.start.at,
+            ladder: Arc::clone(&self.ladder.name),
+            rung: self.log.answered_by.clone().unwrap_or_else(|| "".into()),
+            dialect: self.request.dialect(),
+            prompt: prompt.map(|prompt| prompt.name.clone()),
+            asked,
+            answered,
+        });
     }
 
     pub(super) fn fail(&mut self, failure: &Failure) {
@@ -101,6 +128,18 @@ impl Driver {
         let rungs = self.ladder.spec.rungs.iter().filter_map(|rung| self.in_force.rung(*rung));
         let mut dialects = rungs.map(|rung| rung.provider.dialect());
         dialects.find_map(|to| Some(self.request.can_be_told(to).err()?.feature))
+    }
+
+    /// What each rung that was passed over for its dialect has no words for.
+    fn unsaid(&self) -> Vec<(Arc<str>, String)> {
+        let passed = self.walk.passed_over().iter();
+        let for_dialect = passed.filter(|(_, reason)| *reason == PassedOver::Dialect);
+        let feature = |(rung, _): &(RungIndex, PassedOver)| {
+            let rung = self.in_force.rung(*rung)?;
+            let unable = self.request.can_be_told(rung.provider.dialect()).err()?;
+            Some((Arc::clone(&rung.name), plain_field(&unable.feature)))
+        };
+        for_dialect.filter_map(feature).collect()
     }
 
     /// How many numbered events the client has had.
@@ -179,7 +218,8 @@ impl Driver {
             let line = self.lines.iter().find(|line| Some(line.id) == committed);
             self.log.events = line.map_or(0, |line| line.log.events);
         }
-        let record = self.log.end(outcome, cause, &self.in_force, self.walk.passed_over());
+        let mut record = self.log.end(outcome, cause, &self.in_force, self.walk.passed_over());
+        record.unsaid = self.unsaid();
         count::request(&self.relay.metrics, &self.ladder.name, &record, &self.log);
         if let Some(seat) = self.seat.take() {
             let walked = count::Walked {
@@ -204,4 +244,12 @@ impl Driver {
         self.relay.past.keep(self.ladder.index, gone);
         self.relay.journal.end(record)
     }
+}
+
+/// The name of a field, for the journal. Clients name fields as they like, so what does
+/// not look like a name is not told.
+fn plain_field(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.[]:' ".contains(c);
+    let plain = name.len() <= 64 && name.chars().all(is_plain);
+    if plain { name.to_owned() } else { "a field".to_owned() }
 }

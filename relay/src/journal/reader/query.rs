@@ -28,7 +28,8 @@ pub(super) const ONE: &str = request!("WHERE r.id = ?1");
 /// A request's attempts; what [`super::rows::attempt`] reads, in its order.
 pub(super) const ATTEMPTS: &str = "SELECT n, rung, kind, probe, outcome, cause, detail, status,
     verdict, stream_verdict, at, headers_ms, ttft_ms, latency_ms, events, bytes, input_tokens,
-    output_tokens, cached_tokens, reasoning_tokens, estimated, cost_nano, no_cost
+    output_tokens, cached_tokens, reasoning_tokens, estimated, cost_nano, no_cost,
+    written_tokens, left_out
     FROM attempts WHERE request = ?1 ORDER BY n";
 
 /// A request's attempts in short.

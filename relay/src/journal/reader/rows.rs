@@ -58,9 +58,21 @@ pub(super) fn sorted_by(row: &Row<'_>, sort: Sort) -> Result<Option<i64>> {
 pub(super) fn passed_over(row: &Row<'_>) -> Result<Vec<PassedOverRow>> {
     const COLUMN: usize = 19;
     let Some(text) = row.get::<_, Option<String>>(COLUMN)? else { return Ok(Vec::new()) };
-    let pairs: Vec<(String, PassedOver)> =
+    #[derive(serde::Deserialize)]
+    #[serde(untagged)]
+    enum Passed {
+        Feature(String, PassedOver, String),
+        Reason(String, PassedOver),
+    }
+    let all: Vec<Passed> =
         serde_json::from_str(&text).map_err(|error| unreadable(COLUMN, error))?;
-    Ok(pairs.into_iter().map(|(rung, reason)| PassedOverRow { rung, reason }).collect())
+    let rows = all.into_iter().map(|passed| match passed {
+        Passed::Feature(rung, reason, feature) => {
+            PassedOverRow { rung, reason, feature: Some(feature) }
+        }
+        Passed::Reason(rung, reason) => PassedOverRow { rung, reason, feature: None },
+    });
+    Ok(rows.collect())
 }
 
 /// An attempt.
@@ -89,7 +101,14 @@ pub(super) fn attempt(row: &Row<'_>) -> Result<AttemptRow> {
         estimated: row.get(20)?,
         cost_usd: usd(row, 21)?,
         no_cost: row.get(22)?,
+        cache_write_tokens: count(row, 23)?,
+        left_out: words(row.get(24)?),
     })
+}
+
+/// Words that were written with commas between them.
+fn words(text: Option<String>) -> Vec<String> {
+    text.map(|text| text.split(',').map(str::to_owned).collect()).unwrap_or_default()
 }
 
 fn count(row: &Row<'_>, column: usize) -> Result<Option<u64>> {

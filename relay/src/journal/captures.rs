@@ -1,0 +1,153 @@
+//! Requests that are kept whole, with their answers: the one place where a prompt is
+//! ever stored, and only where a ladder's `capture` says so.
+
+use rusqlite::{Connection, Row, params};
+use serde_json::value::RawValue;
+use shared::{AttemptOutcome, Dialect, RequestId, UnixMillis};
+use std::fmt;
+use std::sync::Arc;
+
+/// A request that is kept whole.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CaptureRecord {
+    /// Its id.
+    pub request: RequestId,
+    /// When it was accepted.
+    pub at: UnixMillis,
+    /// Its ladder.
+    pub ladder: Arc<str>,
+    /// The rung that answered.
+    pub rung: Arc<str>,
+    /// What its client speaks; both texts are of this dialect.
+    pub dialect: Dialect,
+    /// The variant of the ladder's system prompt.
+    pub prompt: Option<String>,
+    /// What the client sent, as JSON.
+    pub asked: String,
+    /// The whole answer, as JSON.
+    pub answered: String,
+}
+
+/// Without the texts.
+impl fmt::Debug for CaptureRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CaptureRecord").field("request", &self.request).finish_non_exhaustive()
+    }
+}
+
+/// One of them as it is exported.
+#[derive(Debug, serde::Serialize)]
+pub struct Captured {
+    /// The request's id.
+    pub id: RequestId,
+    /// When it was accepted.
+    pub at: UnixMillis,
+    /// Its ladder.
+    pub ladder: String,
+    /// The rung that answered.
+    pub rung: String,
+    /// What was tried, in order.
+    pub tried: Vec<Attempted>,
+    /// The dialect of request and answer.
+    pub dialect: String,
+    /// The variant of the ladder's system prompt.
+    pub prompt: Option<String>,
+    /// What the client sent.
+    pub request: Box<RawValue>,
+    /// The whole answer.
+    pub answer: Box<RawValue>,
+}
+
+/// An attempt of a captured request.
+#[derive(Debug, serde::Serialize)]
+pub struct Attempted {
+    /// The rung that was called.
+    pub rung: String,
+    /// How it ended.
+    pub outcome: Option<AttemptOutcome>,
+}
+
+/// Which captures are exported.
+#[derive(Debug, Clone, Default)]
+pub struct CaptureFilter {
+    /// Only this ladder's.
+    pub ladder: Option<String>,
+    /// Only those accepted at or after this time.
+    pub since: Option<UnixMillis>,
+    /// Only those accepted before this time.
+    pub until: Option<UnixMillis>,
+}
+
+/// Written twice it is one row.
+pub(super) fn insert(conn: &Connection, record: &CaptureRecord) -> rusqlite::Result<()> {
+    conn.prepare_cached(
+        "INSERT INTO captures (at, request, ladder, rung, dialect, prompt, asked, answered)
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+         WHERE NOT EXISTS (SELECT 1 FROM captures WHERE request = ?2)",
+    )?
+    .execute(params![
+        record.at.0,
+        record.request.number(),
+        record.ladder,
+        record.rung,
+        record.dialect.as_str(),
+        record.prompt,
+        record.asked,
+        record.answered,
+    ])?;
+    Ok(())
+}
+
+/// Gives `each` capture that passes the filter, oldest first; it says whether to go on.
+pub(super) fn each(
+    conn: &Connection,
+    filter: &CaptureFilter,
+    each: &mut dyn FnMut(Captured) -> bool,
+) -> rusqlite::Result<()> {
+    let mut tried =
+        conn.prepare("SELECT rung, outcome FROM attempts WHERE request = ?1 ORDER BY n")?;
+    let mut captures = conn.prepare(
+        "SELECT request, at, ladder, rung, dialect, prompt, asked, answered FROM captures
+         WHERE (?1 IS NULL OR ladder = ?1) AND (?2 IS NULL OR at >= ?2) AND (?3 IS NULL OR at < ?3)
+         ORDER BY id",
+    )?;
+    let (since, until) = (filter.since.map(|at| at.0), filter.until.map(|at| at.0));
+    let mut rows = captures.query(params![filter.ladder, since, until])?;
+    while let Some(row) = rows.next()? {
+        let mut captured = captured(row)?;
+        let attempts = tried.query_map([captured.id.number()], |row| {
+            let outcome: Option<String> = row.get(1)?;
+            Ok(Attempted { rung: row.get(0)?, outcome: outcome.and_then(|word| word.parse().ok()) })
+        })?;
+        captured.tried = attempts.collect::<Result<_, _>>()?;
+        if !each(captured) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn captured(row: &Row<'_>) -> rusqlite::Result<Captured> {
+    let json = |column: usize| {
+        let text: String = row.get(column)?;
+        // Whatever was written was JSON; what is not any more is passed on as the text it is.
+        RawValue::from_string(text.clone())
+            .or_else(|_damaged| serde_json::value::to_raw_value(&text))
+            .map_err(|error| {
+                let kind = rusqlite::types::Type::Text;
+                rusqlite::Error::FromSqlConversionFailure(column, kind, Box::new(error))
+            })
+    };
+    let number: i64 = row.get(0)?;
+    Ok(Captured {
+        id: RequestId::from_number(u64::try_from(number).unwrap_or_default()),
+        at: UnixMillis(row.get(1)?),
+        ladder: row.get(2)?,
+        rung: row.get(3)?,
+        tried: Vec::new(),
+        dialect: row.get(4)?,
+        prompt: row.get(5)?,
+        request: json(6)?,
+        answer: json(7)?,
+    })
+}
