@@ -18,6 +18,15 @@ const WHEN: &[(&str, bool)] = &[("failover", true), ("off", false)];
 
 /// Reads `"failover"`, `"off"` or `{ when = "failover", sample = 0.1 }`.
 pub(super) fn read(value: &Value<'_>) -> Option<Capture> {
+    let capture = kept(value)?;
+    if !value.report.failed(&value.at.key) {
+        let text = "keeps prompts and answers of its clients in the journal";
+        value.warn(text, "make sure that they agree, or take it out");
+    }
+    Some(capture)
+}
+
+fn kept(value: &Value<'_>) -> Option<Capture> {
     if !matches!(value.raw, DeValue::Table(_)) {
         return value.word(WHEN)?.then_some(Capture { sample: 1.0 });
     }

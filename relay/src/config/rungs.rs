@@ -177,6 +177,19 @@ fn check(rung: &Rung, table: &Table<'_>, providers: &[Placed<Provider>]) {
         let text = format!("is more than the whole context of {context}");
         warn("max_output", text, "lower it, or raise context");
     }
+    for (degraded, word, able) in [
+        (rung.degrade.json_schema, "json_schema", rung.supports.json_schema),
+        (rung.degrade.parallel_tools, "parallel_tools", rung.supports.parallel_tools),
+    ] {
+        if degraded && able {
+            let text = format!("'{word}' has no effect: the rung is taken to support it");
+            warn("degrade", text, "list what the rung supports without it, or take it out");
+        }
+    }
+    if rung.degrade.max_output && rung.max_output.is_none() {
+        let text = "'max_output' has no effect: the rung's max_output is not known".to_owned();
+        warn("degrade", text, "write the rung's max_output, or take it out");
+    }
     if rung.hold_base > rung.max_hold {
         let text = format!("is longer than max_hold, {}", show_duration(rung.max_hold));
         warn("hold_base", text, "lower it, or raise max_hold");

@@ -126,7 +126,13 @@ fn anthropic(error: &ClientError<'_>) -> Vec<u8> {
         kind: &'static str,
         message: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
+        details: Option<Details>,
+        #[serde(skip_serializing_if = "Option::is_none")]
         belay: Option<BelayError<'a>>,
+    }
+    #[derive(Serialize)]
+    struct Details {
+        error_code: &'static str,
     }
     let kind = match error.status {
         401 => "authentication_error",
@@ -141,7 +147,11 @@ fn anthropic(error: &ClientError<'_>) -> Vec<u8> {
         504 => "timeout_error",
         _ => "api_error",
     };
-    let inner = Inner { kind, message: error.message, belay: error.belay };
+    // Anthropic's tool runners ask for a conversation that the provider keeps. Told so in
+    // these words they go on with one that they send whole.
+    let unthreaded = error.status == 400 && error.param == Some("thread");
+    let details = unthreaded.then_some(Details { error_code: "thread_unsupported_request" });
+    let inner = Inner { kind, message: error.message, details, belay: error.belay };
     let body = Body { kind: "error", error: inner, request_id: error.request_id };
     serde_json::to_vec(&body).unwrap_or_default()
 }
@@ -204,6 +214,20 @@ mod tests {
         for to in Dialect::ALL {
             assert!(!String::from_utf8(error_body(*to, &bare)).unwrap().contains("belay"));
         }
+    }
+
+    #[test]
+    fn anthropics_tool_runners_are_told_to_keep_the_conversation_themselves() {
+        let of = |status, param| {
+            let error = ClientError { status, param, ..error(&[]) };
+            let body = error_body(Dialect::AnthropicMessages, &error);
+            let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+            body["error"]["details"].clone()
+        };
+        let told = serde_json::json!({"error_code": "thread_unsupported_request"});
+        assert_eq!(of(400, Some("thread")), told);
+        assert!(of(400, Some("messages")).is_null());
+        assert!(of(404, Some("thread")).is_null());
     }
 
     #[test]

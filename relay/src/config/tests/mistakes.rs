@@ -166,12 +166,6 @@ fn of_providers() {
     check(&[
         (
             "dialect = \"openai-chat\"\nbase_url = \"https://one.example/v1\"",
-            "dialect = ¶\"anthropic-messages\"\nbase_url = \"https://one.example/v1\"",
-            "providers.one.dialect",
-            "not built yet",
-        ),
-        (
-            "dialect = \"openai-chat\"\nbase_url = \"https://one.example/v1\"",
             "dialect = ¶\"openai-caht\"\nbase_url = \"https://one.example/v1\"",
             "providers.one.dialect",
             "did you mean 'openai-chat'?",
@@ -260,6 +254,8 @@ fn of_rungs() {
         ("provider = \"one\"", "provider = ¶\"onw\"", "rungs.a.provider", "did you mean 'one'?"),
         ("[rungs.a]\nprovider = \"one\"", "[rungs.¶a]", "rungs.a.provider", "is missing"),
         (MODEL, "model = ¶\"\"", "rungs.a.model", "is empty"),
+        (MODEL, "model = \"a\"\ndegrade = [¶\"tools\"]", "rungs.a.degrade[0]", "no word"),
+        (MODEL, "model = \"a\"\ndegrade = ¶true", "rungs.a.degrade", "must be a list"),
         (MODEL, "model = \"a\"\n¶modell = 1", "rungs.a.modell", "did you mean 'model'?"),
         (MODEL, "model = \"a\"\ndomains = ¶[]", "rungs.a.domains", "in some domain"),
         (MODEL, "model = \"a\"\ndomains = [\"x\", ¶\"x\"]", "rungs.a.domains[1]", "twice"),
@@ -314,6 +310,28 @@ fn of_ladders() {
             "missing",
         ),
         (ALIASES, "aliases = [¶\"chat\"]", "ladders.chat.aliases[0]", "the name of a ladder"),
+        (ALIASES, "capture = ¶\"always\"", "ladders.chat.capture", "no word"),
+        (
+            ALIASES,
+            "capture = { when = \"failover\", sample = ¶2 }",
+            "ladders.chat.capture.sample",
+            "from 0 to 1",
+        ),
+        (ALIASES, "capture = { when = \"off\", ¶x = 1 }", "ladders.chat.capture.x", "no key"),
+        (ALIASES, "prompt = ¶\"short\"", "ladders.chat.prompt", "no variant"),
+        (ALIASES, "validate = ¶1", "ladders.chat.validate", "true or false"),
+        (
+            ALIASES,
+            "[ladders.chat.prompts.short]\nc = ¶\"a.md\"",
+            "ladders.chat.prompts.short.c",
+            "no rung of this ladder",
+        ),
+        (
+            ALIASES,
+            "[ladders.chat.prompts.short]\na = ¶\"none.md\"",
+            "ladders.chat.prompts.short.a",
+            "cannot be read",
+        ),
         (ALIASES, "aliases = [¶\"a b\"]", "ladders.chat.aliases[0]", "cannot be a name"),
         (
             ALIASES,

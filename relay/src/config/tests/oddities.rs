@@ -24,6 +24,9 @@ fn each_is_one_warning() {
         (MODEL, "model = \"a\"\ncontext=9\nmax_output = ¶10", "rungs.a.max_output", "context of 9"),
         (MODEL, "model = \"a\"\nmax_hold = ¶\"1s\"", "rungs.a.max_hold", "shorter than hold_base"),
         (MODEL, "model = \"a\"\nhold_base = ¶\"1h\"", "rungs.a.hold_base", "longer than max_hold"),
+        (MODEL, "model = \"a\"\ndegrade = ¶[\"json_schema\"]", "rungs.a.degrade", "no effect"),
+        (MODEL, "model = \"a\"\ndegrade = ¶[\"max_output\"]", "rungs.a.degrade", "not known"),
+        (ALIASES, "capture = ¶\"failover\"", "ladders.chat.capture", "prompts and answers"),
         (MODEL, "model = \"a\"\nttft = ¶\"5s\"", "rungs.a.ttft", "connect clock, 5s"),
         (
             PRICE,

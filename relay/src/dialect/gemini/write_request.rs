@@ -28,7 +28,7 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     let system: Vec<Part<'_>> = system.map(|text| Part::Text { text }).collect();
     let body = Body {
         system_instruction: (!system.is_empty()).then_some(Content { role: None, parts: system }),
-        contents: contents::write(&request)?,
+        contents: contents::write(&request, target.model)?,
         tools: tools(&request),
         tool_config: tool_config(&request),
         generation_config: generation_config(&request, target, &mut left_out),

@@ -56,7 +56,10 @@ struct Body<'a> {
 
 #[derive(Serialize)]
 struct Reasoning {
-    effort: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -111,6 +114,9 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     apply(&mut request, target);
     let mut left_out = left_out(&request);
     let effort = effort_word(request.thinking, &mut left_out);
+    // Elsewhere whoever has a model reason is shown its thoughts; here one has to ask, and
+    // some accounts may not.
+    let summary = (thinks(request.thinking) && target.ask_usage).then_some("auto");
     let has_tools = !request.tools.is_empty();
     let written = Body {
         model: target.model,
@@ -123,7 +129,8 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
         max_output_tokens: request.max_output.map(|most| most.max(LEAST_OUTPUT)),
         temperature: request.temperature,
         top_p: request.top_p,
-        reasoning: effort.map(|effort| Reasoning { effort }),
+        reasoning: (effort.is_some() || summary.is_some())
+            .then_some(Reasoning { effort, summary }),
         include: if thinks(request.thinking) { PROOFS } else { &[] },
         user: request.user.as_deref(),
         store: false,

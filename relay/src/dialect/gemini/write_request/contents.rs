@@ -9,6 +9,12 @@ use std::collections::{HashMap, VecDeque};
 /// Begins the ids that this relay makes for calls to which Gemini gave none.
 const RELAYS_OWN: &str = "call_";
 
+/// Stands, by Google's leave, for the proof of a call that none of its models made.
+const FOREIGN: &str = "skip_thought_signature_validator";
+
+/// Models before those that refuse a turn whose first call has no proof.
+const LENIENT: &[&str] = &["gemini-1", "gemini-2"];
+
 /// Media types by the ending of a file's name; Gemini wants to be told.
 const ENDINGS: &[(&str, &str)] = &[
     ("png", "image/png"),
@@ -35,8 +41,9 @@ const SOUNDS: &[(&str, &str)] = &[
     ("ogg", "audio/ogg"),
 ];
 
-/// Writes the turns of `request`.
-pub(super) fn write(request: &Request) -> Result<Vec<Content<'_>>, Unable> {
+/// Writes the turns of `request` for `model`.
+pub(super) fn write<'a>(request: &'a Request, model: &str) -> Result<Vec<Content<'a>>, Unable> {
+    let is_strict = model.contains("gemini-") && !LENIENT.iter().any(|old| model.contains(old));
     let mut calls = Calls::default();
     let mut contents: Vec<Content<'_>> = Vec::with_capacity(request.turns.len());
     for turn in &request.turns {
@@ -58,8 +65,23 @@ pub(super) fn write(request: &Request) -> Result<Vec<Content<'_>>, Unable> {
         content.parts.sort_by_key(|part| {
             content.role == Some("user") && !matches!(part, Part::Response { .. })
         });
+        if is_strict {
+            vouch(content);
+        }
     }
     Ok(contents)
+}
+
+/// Lets the first call of a turn pass that another provider's model made, or whose proof the
+/// client lost.
+fn vouch(content: &mut Content<'_>) {
+    let first = content.parts.iter_mut().find_map(|part| match part {
+        Part::Call { thought_signature, .. } => Some(thought_signature),
+        _ => None,
+    });
+    if let Some(signature) = first {
+        signature.get_or_insert(FOREIGN);
+    }
 }
 
 /// Names of the tools that were called, by their calls' ids: a result goes by the name.

@@ -14,12 +14,18 @@ const MESSAGE: &[Rule] = &[
     // What an answer said of itself, sent back as it came.
     Rule::harmless_at("annotations", &["[]"]),
     Rule::harmless_at("tool_calls", &["[]"]),
+    PARSED,
 ];
 
 /// A tool's name says nothing that its call does not say.
 const RESULT: &[Rule] = &[CACHE_MARK, Rule::harmless("name")];
 
 const CALL: &[Rule] = &[Rule::harmless("index")];
+
+/// What OpenAI's SDKs read out of an answer stands in it when it comes back.
+const PARSED: Rule = Rule::harmless("parsed");
+
+const FUNCTION: &[Rule] = &[Rule::harmless("parsed_arguments")];
 
 const PART: &[Rule] = &[CACHE_MARK];
 
@@ -178,7 +184,7 @@ fn call(value: &Value<'_>, request: &mut Request) -> Result<Option<Part>, Reject
     let arguments = function.string("arguments")?.filter(|json| !json.trim().is_empty());
     let arguments = arguments.unwrap_or_else(|| "{}".to_owned());
     let signed = gemini_proof(&mut members, request)?;
-    function.finish(&[], request);
+    function.finish(FUNCTION, request);
     members.finish(CALL, request);
     Ok(Some(Part::Call { id, name, arguments, signed }))
 }
