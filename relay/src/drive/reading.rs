@@ -173,9 +173,11 @@ fn answer(facts: &Facts) -> Answer {
     Answer { content: facts.content, refused: facts.refused, length: facts.length, invalid: false }
 }
 
-/// A 400 about the one field that the relay adds by itself.
+/// A 400 about a field that the relay adds by itself.
 fn names_added_field(error: &ProviderError) -> bool {
-    let names = |text: &str| text.contains("stream_options") || text.contains("include_usage");
+    const NAMES: &[&str] =
+        &["stream_options", "include_usage", "reasoning.summary", "reasoning summaries"];
+    let names = |text: &str| NAMES.iter().any(|name| text.contains(name));
     names(&error.message) || error.param.as_deref().is_some_and(names)
 }
 

@@ -277,7 +277,9 @@ pub struct Target<'a> {
     pub model: &'a str,
     /// The most tokens that it gives, where the config says.
     pub max_output: Option<u64>,
-    /// Whether a chat provider is asked for usage by `stream_options`.
+    /// Whether a provider is asked for what it tells only when asked, and some refuse to be
+    /// asked for: a chat provider for usage by `stream_options`, a responses provider for
+    /// summaries of its reasoning.
     pub ask_usage: bool,
     /// Takes the place of every system prompt of the client's.
     pub system: Option<&'a str>,

@@ -135,6 +135,8 @@ impl Driver {
         self.lines.iter_mut().for_each(Line::let_go);
         let ask_usage = rung.ask_usage && !plain;
         let dialect = rung.provider.dialect();
+        let is_chat = [dialect, self.request.dialect()] == [Dialect::OpenaiChat; 2];
+        let asked_itself = is_chat && self.request.wants_usage();
         let degrade = degrade(&rung, &self.need);
         let target = Target {
             model: &rung.model,
@@ -185,7 +187,7 @@ impl Driver {
             reader: AnswerReader::new(spec),
             held: BytesMut::new(),
             max_held: max_event,
-            added: ask_usage && !self.request.wants_usage(),
+            added: ask_usage && !asked_itself,
             error: None,
             schema,
             wrong: None,

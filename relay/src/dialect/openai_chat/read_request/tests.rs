@@ -149,6 +149,13 @@ fn each_field_has_its_meaning() {
 }
 
 #[test]
+fn what_the_sdks_read_out_of_an_answer_says_nothing_new() {
+    let messages = r#"[{"role":"assistant","content":"{}","parsed":{"a":1},"tool_calls":[{"id":"c",
+        "type":"function","function":{"name":"f","arguments":"{}","parsed_arguments":{}}}]}]"#;
+    assert_eq!(story(messages), ["model {} + f#c{}"]);
+}
+
+#[test]
 fn how_much_to_reason_is_said_in_three_ways() {
     use super::super::super::neutral::Effort;
     for (field, expected) in [

@@ -54,14 +54,32 @@ fn proofs_are_asked_for_when_the_model_is_to_reason() {
     for (thinking, effort, thinks) in [
         (None, Value::Null, false),
         (Some(Thinking::Off), Value::Null, false),
-        (Some(Thinking::Adaptive), Value::Null, true),
-        (Some(Thinking::Effort(Effort::Max)), json!({"effort": "xhigh"}), true),
-        (Some(Thinking::Budget(2000)), json!({"effort": "medium"}), true),
+        (Some(Thinking::Adaptive), json!({"summary": "auto"}), true),
+        (
+            Some(Thinking::Effort(Effort::Max)),
+            json!({"effort": "xhigh", "summary": "auto"}),
+            true,
+        ),
+        (Some(Thinking::Budget(2000)), json!({"effort": "medium", "summary": "auto"}), true),
     ] {
         let body = written(&Request { thinking, ..asked(vec![text("hi")]) });
         assert_eq!(body["reasoning"], effort, "{thinking:?}");
         let expected = if thinks { json!(["reasoning.encrypted_content"]) } else { Value::Null };
         assert_eq!(body["include"], expected, "{thinking:?}");
+    }
+}
+
+#[test]
+fn after_a_complaint_no_summary_is_asked_for() {
+    let plain = Target { ask_usage: false, ..TARGET };
+    for (thinking, expected) in [
+        (Thinking::Adaptive, Value::Null),
+        (Thinking::Effort(Effort::Low), json!({"effort": "low"})),
+    ] {
+        let request = Request { thinking: Some(thinking), ..asked(vec![text("hi")]) };
+        let upstream = write_request(&request, &plain).unwrap();
+        let body: Value = serde_json::from_slice(&upstream.body).unwrap();
+        assert_eq!(body["reasoning"], expected);
     }
 }
 

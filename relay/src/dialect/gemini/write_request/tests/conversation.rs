@@ -217,3 +217,29 @@ fn what_has_no_part_is_refused_by_its_name() {
     };
     assert_unable(vec![model(vec![bad])], "tool call arguments that are no JSON object");
 }
+
+#[test]
+fn a_call_without_a_proof_is_vouched_for_where_one_is_demanded() {
+    let foreign = signed(Dialect::AnthropicMessages, "theirs");
+    let request = request(vec![
+        user(vec![Part::Text("hi".to_owned())]),
+        model(vec![call("a", "f", Some(foreign)), call("b", "f", None)]),
+        user(vec![result("a", vec![], false), result("b", vec![], false)]),
+        model(vec![call("c", "f", Some(signed(Dialect::Gemini, "mine"))), call("d", "f", None)]),
+        user(vec![result("c", vec![], false), result("d", vec![], false)]),
+    ]);
+    for (model, stand_in) in [
+        ("gemini-3-x", Some("skip_thought_signature_validator")),
+        ("models/gemini-4-x", Some("skip_thought_signature_validator")),
+        ("gemini-2.5-flash", None),
+        ("gemma-4", None),
+    ] {
+        let (body, _) = written(&request, &Target { model, ..TARGET });
+        let proof = |turn: usize, part: usize| {
+            body["contents"][turn]["parts"][part]["thoughtSignature"].as_str().map(str::to_owned)
+        };
+        assert_eq!(proof(1, 0).as_deref(), stand_in, "{model}");
+        assert_eq!(proof(3, 0).as_deref(), Some("mine"), "{model}");
+        assert_eq!((proof(1, 1), proof(3, 1)), (None, None), "{model}");
+    }
+}
