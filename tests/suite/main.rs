@@ -17,6 +17,7 @@ mod admin_changes;
 mod cases;
 mod client_contract;
 mod commands;
+mod dialects;
 mod drills;
 mod gameday;
 mod harness;
