@@ -25,6 +25,7 @@ pub struct Setup {
 #[derive(Debug, Clone)]
 struct Rung {
     name: String,
+    dialect: String,
     base_url: String,
     key: String,
     provider: String,
@@ -50,6 +51,7 @@ impl Setup {
             key: format!("{{ env = \"{}\" }}", key_variable(&name)),
             domains: vec![name.clone()],
             name,
+            dialect: "openai-chat".to_owned(),
             base_url: base_url.to_owned(),
             provider: String::new(),
             keys: String::new(),
@@ -89,6 +91,13 @@ impl Setup {
     #[must_use]
     pub fn provider(mut self, name: &str, line: &str) -> Self {
         let _ = writeln!(self.find(name).provider, "{line}");
+        self
+    }
+
+    /// Sets the dialect of a rung's provider; without this it is `openai-chat`.
+    #[must_use]
+    pub fn dialect(mut self, name: &str, dialect: &str) -> Self {
+        dialect.clone_into(&mut self.find(name).dialect);
         self
     }
 
@@ -148,10 +157,10 @@ impl Setup {
             "[server]\nlisten = \"127.0.0.1:0\"\n{}\n[admin]\nlisten = \"127.0.0.1:0\"\n{}\n[journal]\npath = \"{journal}\"\n{}\n",
             self.server, self.admin, self.journal
         );
-        for Rung { name, base_url, key, provider, keys, domains } in &self.rungs {
+        for Rung { name, dialect, base_url, key, provider, keys, domains } in &self.rungs {
             let _ = writeln!(
                 toml,
-                "[providers.p-{name}]\ndialect = \"openai-chat\"\nbase_url = \"{base_url}\"\napi_key = {key}\n{provider}"
+                "[providers.p-{name}]\ndialect = \"{dialect}\"\nbase_url = \"{base_url}\"\napi_key = {key}\n{provider}"
             );
             let _ = writeln!(
                 toml,

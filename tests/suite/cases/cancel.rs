@@ -1,5 +1,8 @@
 //! Clients that leave: the upstream must not go on at our cost.
 
+use super::client::CLIENTS;
+use super::pair::two;
+use super::speech::{SPEECHES, Speech};
 use tests::clock::{assert_within, ms, now};
 use tests::relay::tried;
 use tests::{Provider, Relay, Reply, Setup};
@@ -21,6 +24,33 @@ async fn b45_a_client_that_leaves_in_the_middle_stops_the_upstream() {
         let attempt = &detail.attempts[0];
         assert!(attempt.estimated || attempt.output_tokens.is_none(), "no false precision");
         assert!(attempt.events >= 10, "{}", attempt.events);
+        assert_eq!(b.count(), 0);
+    }
+}
+
+#[tokio::test]
+async fn b45_a_client_of_any_dialect_that_leaves_stops_an_upstream_of_any() {
+    for speech in SPEECHES {
+        let words = (0..30).fold(speech.begins("w "), |reply, _| {
+            reply.pause(ms(100)).send(speech.text("w "))
+        });
+        let (setup, a, b) = two((speech, words.hold()), Speech::Chat).await;
+        let relay = Relay::start(&setup).await;
+        for (n, client) in CLIENTS.into_iter().enumerate() {
+            let mut leaving = client.open(&relay).await;
+            while leaving.so_far().0.windows(2).filter(|two| two == b"w ").count() < 10 {
+                assert!(leaving.more().await, "{client:?} {speech:?}");
+            }
+            let left_at = leaving.hang_up();
+            let call = a.call(n).await;
+            assert_within("the upstream's end", call.closed_after(left_at).await, ms(200));
+            assert!((10..=15).contains(&call.writes()), "{} events written", call.writes());
+            let detail = relay.newest().await;
+            assert_eq!(tried(&detail), ["a first cancelled client_gone"]);
+            let attempt = &detail.attempts[0];
+            assert!(attempt.estimated || attempt.output_tokens.is_none(), "no false precision");
+            assert_eq!(attempt.stream_verdict, None, "the rung was well");
+        }
         assert_eq!(b.count(), 0);
     }
 }

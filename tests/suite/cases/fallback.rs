@@ -1,148 +1,275 @@
 //! Errors in odd places: who answers, and what of the first rung is seen.
 
-use serde_json::Value;
+use super::client::{CLIENTS, Client};
+use super::pair::{b_answers, only_row, over, two};
+use super::speech::{SPEECHES, Speech};
+use shared::{AttemptOutcome, StreamVerdict, TokenVerdict};
+use tests::clock::{assert_within, ms};
 use tests::relay::tried;
-use tests::{Answer, Provider, Relay, Reply, Setup, openai};
+use tests::{Relay, Reply};
 
-/// Rung A answers with `reply`, and B must answer the client, streaming or not.
-async fn b_answers(reply: Reply, outcome: &str) -> Answer {
-    let a = Provider::always(reply).await;
-    let b = Provider::always(Reply::text("from B")).await;
-    let relay = Relay::start(&Setup::over(&[&a, &b])).await;
-    let answer = relay.ask().await;
-    answer.assert_good("from B");
-    assert_eq!(answer.roles(), 1, "nothing of A reaches the client");
-    let expected = [format!("a first {outcome}"), "b failover ok".to_owned()];
-    assert_eq!(tried(&relay.journaled(&answer.id()).await), expected);
-    answer
-}
+/// Who stands behind whom: one dialect, and one before the other.
+const MIXES: [(Speech, Speech); 4] = [
+    (Speech::Chat, Speech::Chat),
+    (Speech::Messages, Speech::Chat),
+    (Speech::Chat, Speech::Messages),
+    (Speech::Messages, Speech::Messages),
+];
 
-/// As [`b_answers`], for a client that wants one JSON answer.
-async fn b_answers_whole(reply: Reply) {
-    let a = Provider::always(reply).await;
-    let b = Provider::always(Reply::text("from B")).await;
-    let relay = Relay::start(&Setup::over(&[&a, &b])).await;
-    let answer = relay.ask_whole().await;
-    assert_eq!((answer.status, answer.text().as_str()), (200, "from B"));
-}
+/// The fixtures of errors, by who sends them, and what they are.
+const ERRORS_FIRST: [(&str, Speech, &str); 2] = [
+    ("B30-error-first-anthropic.sse", Speech::Messages, "overloaded"),
+    // Exhausted quota is our account's fault, whatever status carried it.
+    ("B30-error-first-openai.sse", Speech::Chat, "auth"),
+];
 
 #[tokio::test]
 async fn b30_an_error_as_the_first_event_falls_over() {
-    // Exhausted quota is our account's fault, whatever status carried it.
-    b_answers(Reply::fixture("B30-error-first-openai.sse"), "auth").await;
-    b_answers_whole(Reply::fixture("B30-error-first-openai.sse")).await;
+    for (name, speech, outcome) in ERRORS_FIRST {
+        for (_, b) in MIXES.into_iter().filter(|(a, _)| *a == speech) {
+            for client in CLIENTS {
+                let reply = Reply::fixture(name);
+                let row = b_answers(client, (speech, reply), b, outcome).await;
+                // Neither word is a good one; only the first is a verdict of the breaker's.
+                assert_ne!(row.verdict, Some(TokenVerdict::Good), "{client:?} {name}");
+            }
+        }
+    }
 }
 
 #[tokio::test]
 async fn b30_an_error_known_by_its_event_name_alone_falls_over() {
-    let reply = Reply::fixture("B30-error-first-event-name-only.sse");
-    let a = Provider::always(reply.clone()).await;
-    let b = Provider::always(Reply::text("from B")).await;
-    let relay = Relay::start(&Setup::over(&[&a, &b])).await;
-    let answer = relay.ask().await;
-    answer.assert_good("from B");
-    let detail = relay.journaled(&answer.id()).await;
-    // A bare string names no class; both readings of the design are failures of the rung.
-    let outcome = detail.attempts[0].outcome.unwrap().as_str();
-    assert!(matches!(outcome, "server_error" | "junk"), "{outcome}");
-    b_answers_whole(reply).await;
+    for (a, b) in MIXES {
+        for client in CLIENTS {
+            let reply = Reply::fixture("B30-error-first-event-name-only.sse");
+            let (setup, _a, _b) = two((a, reply), b).await;
+            let relay = Relay::start(&setup).await;
+            for answer in [client.ask(&relay).await, client.ask_whole(&relay).await] {
+                client.assert_good(&answer, "from B");
+                let detail = relay.journaled(&answer.id()).await;
+                // A bare string names no class; both readings are failures of the rung.
+                let outcome = detail.attempts[0].outcome.unwrap();
+                let fits = matches!(outcome, AttemptOutcome::ServerError | AttemptOutcome::Junk);
+                assert!(fits, "{client:?}: {outcome:?}");
+                assert_eq!(detail.attempts[0].verdict, Some(TokenVerdict::Bad));
+            }
+        }
+    }
 }
 
 #[tokio::test]
 async fn b31_a_preamble_then_an_error_leaves_nothing_of_it() {
-    let answer =
-        b_answers(Reply::fixture("B31-preamble-then-error-openai.sse"), "rate_limited").await;
-    assert!(!answer.body_text().contains("rate limited"));
-    b_answers_whole(Reply::fixture("B31-preamble-then-error-openai.sse")).await;
+    for (name, speech, outcome) in [
+        ("B31-preamble-then-error-openai.sse", Speech::Chat, "rate_limited"),
+        ("B31-preamble-then-error-anthropic.sse", Speech::Messages, "server_error"),
+    ] {
+        for (_, b) in MIXES.into_iter().filter(|(a, _)| *a == speech) {
+            for client in CLIENTS {
+                let (setup, _a, _b) = two((speech, Reply::fixture(name)), b).await;
+                let relay = Relay::start(&setup).await;
+                let answer = client.ask(&relay).await;
+                // One beginning: the client's reader counts them. Its id and model are B's.
+                let said = client.assert_good(&answer, "from B");
+                let (id, model) = if b == Speech::Chat { ("c-1", "m-1") } else { ("msg_1", "m-a") };
+                assert_eq!((said.id.as_str(), said.model.as_str()), (id, model), "{client:?}");
+                for word in ["rate limited", "Internal"] {
+                    assert!(!answer.body_text().contains(word), "{}", answer.body_text());
+                }
+                let detail = relay.journaled(&answer.id()).await;
+                let expected = [format!("a first {outcome}"), "b failover ok".to_owned()];
+                assert_eq!(tried(&detail), expected, "{client:?}");
+                // The request's tokens are those of its answer, not of both attempts.
+                assert_eq!(detail.request.input_tokens, Some(11));
+                if speech == Speech::Messages {
+                    assert_eq!(detail.attempts[0].input_tokens, Some(9), "what A said is kept");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn b31_a_preamble_then_an_error_leaves_nothing_in_a_whole_answer() {
+    for client in CLIENTS {
+        let reply = Reply::fixture("B31-preamble-then-error-openai.sse");
+        let (setup, _a, _b) = two((Speech::Chat, reply), Speech::Messages).await;
+        let relay = Relay::start(&setup).await;
+        client.assert_good(&client.ask_whole(&relay).await, "from B");
+    }
+}
+
+/// What A says breaks after its text: the client is told so, and B is never asked.
+async fn broken(client: Client, (speech, reply): (Speech, Reply), words: &str, outcome: &str) {
+    let (setup, a, b) = two((speech, reply), Speech::Chat).await;
+    let relay = Relay::start(&setup).await;
+    let answer = client.ask(&relay).await;
+    client.assert_broken(&answer, words);
+    assert_eq!((a.count(), b.count()), (1, 0), "{client:?} {speech:?}");
+    let row = only_row(&relay, &answer, outcome).await;
+    assert_eq!(row.stream_verdict, Some(StreamVerdict::Bad));
+    assert!(row.estimated || speech == Speech::Messages, "nothing was said of the whole");
+    a.call(0).await.over().await;
 }
 
 #[tokio::test]
 async fn b32_an_error_after_text_is_told_and_nobody_else_is_asked() {
-    let reset = Reply::begins("Here is ").send(openai::text("the plan")).reset();
-    for (reply, outcome) in
-        [(Reply::fixture("B32-error-after-content.sse"), "stream_error"), (reset, "disconnect")]
-    {
-        let a = Provider::always(reply).await;
-        let b = Provider::always(Reply::text("from B")).await;
-        let relay = Relay::start(&Setup::over(&[&a, &b])).await;
-        let answer = relay.ask().await;
-        answer.assert_broken("Here is the plan");
-        assert_eq!((a.count(), b.count()), (1, 0));
-        let detail = relay.journaled(&answer.id()).await;
-        assert_eq!(tried(&detail), [format!("a first {outcome}")]);
-        a.call(0).await.over().await;
+    for client in CLIENTS {
+        let reply = Reply::fixture("B32-error-after-content.sse");
+        broken(client, (Speech::Chat, reply), "Here is the plan", "stream_error").await;
+        for speech in SPEECHES {
+            let begun = speech.begins("Here is ").send(speech.text("the plan"));
+            let error = speech.error_event("worker lost") + &speech.stop();
+            for (reply, outcome) in
+                [(begun.clone().send(error), "stream_error"), (begun.reset(), "disconnect")]
+            {
+                broken(client, (speech, reply), "Here is the plan", outcome).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn b32_a_whole_answer_goes_on_to_the_next_rung() {
+    for speech in SPEECHES {
+        let error = speech.error_event("worker lost");
+        let reply = speech.begins("Here is the plan").send(error);
+        let (setup, _a, b) = two((speech, reply), Speech::Chat).await;
+        let relay = Relay::start(&setup).await;
+        for client in CLIENTS {
+            client.assert_good(&client.ask_whole(&relay).await, "from B");
+        }
+        assert_eq!(b.count(), 3, "{speech:?}");
     }
 }
 
 #[tokio::test]
 async fn b33_a_clean_end_without_a_finish_is_a_break() {
-    let a = Provider::always(Reply::fixture("B33-eof-no-finish.sse")).await;
-    let relay = Relay::start(&Setup::over(&[&a])).await;
-    let answer = relay.ask().await;
-    answer.assert_broken("cut off");
-    assert_eq!(tried(&relay.journaled(&answer.id()).await), ["a first disconnect"]);
+    for client in CLIENTS {
+        for (name, speech, words) in [
+            ("B33-eof-no-finish.sse", Speech::Chat, "cut off"),
+            ("B33-anthropic-no-message-stop.sse", Speech::Messages, "cut in blo"),
+        ] {
+            broken(client, (speech, Reply::fixture(name)), words, "disconnect").await;
+        }
+        for speech in [Speech::Responses, Speech::Gemini] {
+            broken(client, (speech, speech.begins("cut off")), "cut off", "disconnect").await;
+        }
+    }
 }
 
 #[tokio::test]
 async fn b33_a_finish_without_a_terminator_is_whole() {
-    let a = Provider::always(Reply::fixture("B33-finish-no-done.sse")).await;
-    let relay = Relay::start(&Setup::over(&[&a])).await;
-    let answer = relay.ask().await;
-    answer.assert_good("whole");
-    assert_eq!(tried(&relay.journaled(&answer.id()).await), ["a first ok"]);
+    let (relay, _a) = over(Speech::Chat, Reply::fixture("B33-finish-no-done.sse")).await;
+    for client in CLIENTS {
+        let answer = client.ask(&relay).await;
+        client.assert_good(&answer, "whole");
+        only_row(&relay, &answer, "ok").await;
+    }
 }
 
 #[tokio::test]
 async fn b33_a_terminator_without_a_finish_counts_after_content() {
-    let a = Provider::always(Reply::fixture("B33-done-no-finish.sse")).await;
-    let relay = Relay::start(&Setup::over(&[&a])).await;
-    let answer = relay.ask().await;
-    assert_eq!((answer.status, answer.text().as_str()), (200, "whole?"));
-    assert!(answer.saw_done(), "{}", answer.body_text());
-    assert_eq!(answer.error_object(), None);
-    assert_eq!(tried(&relay.journaled(&answer.id()).await), ["a first ok"]);
+    let (relay, _a) = over(Speech::Chat, Reply::fixture("B33-done-no-finish.sse")).await;
+    for client in CLIENTS {
+        let answer = client.ask(&relay).await;
+        let said = client.read_whole(&answer);
+        assert_eq!(said.text, "whole?", "{client:?}");
+        // To a chat client it is delivered as it is; the others have no end without a word.
+        let finish = (client != Client::Chat).then(|| client.stop());
+        assert_eq!(said.finish.as_deref(), finish, "{client:?}");
+        only_row(&relay, &answer, "ok").await;
+    }
 }
 
 #[tokio::test]
 async fn b35_a_400_is_passed_on_with_its_message() {
-    let a = Provider::always(Reply::fixture("B35-400.json")).await;
-    let b = Provider::always(Reply::text("from B")).await;
-    let relay = Relay::start(&Setup::over(&[&a, &b])).await;
-    let answer = relay.ask().await;
-    let error = answer.assert_error(400);
-    assert_eq!(error["message"], "messages[3].content must be a string");
-    assert_eq!(error["param"], "messages");
-    assert_eq!(b.count(), 0);
-    let length: usize = answer.header("content-length").unwrap().parse().unwrap();
-    assert_eq!(length, answer.body.len());
+    for client in CLIENTS {
+        let (setup, _a, b) =
+            two((Speech::Chat, Reply::fixture("B35-400.json")), Speech::Messages).await;
+        let relay = Relay::start(&setup).await;
+        for answer in [client.ask(&relay).await, client.ask_whole(&relay).await] {
+            let error = client.assert_error(&answer, 400);
+            assert_eq!(error["message"], "messages[3].content must be a string");
+            if client != Client::Messages {
+                assert_eq!(error["param"], "messages");
+            }
+            assert_eq!(only_row(&relay, &answer, "bad_request").await.verdict, None);
+        }
+        assert_eq!(b.count(), 0);
+    }
+}
+
+#[tokio::test]
+async fn b35_a_400_of_any_dialect_is_told_in_the_clients() {
+    for speech in SPEECHES {
+        let reply = Reply::json(400, &speech.error_body(400, "max_tokens must be positive"));
+        let (setup, _a, b) = two((speech, reply), Speech::Chat).await;
+        let relay = Relay::start(&setup).await;
+        for client in CLIENTS {
+            let error = client.assert_error(&client.ask(&relay).await, 400);
+            assert_eq!(error["message"], "max_tokens must be positive", "{client:?} {speech:?}");
+            assert_eq!(error["type"], "invalid_request_error", "{client:?} {speech:?}");
+        }
+        assert_eq!(b.count(), 0);
+    }
 }
 
 #[tokio::test]
 async fn b35_a_5xx_falls_over_whatever_its_body() {
-    b_answers(Reply::fixture("B35-529.json"), "overloaded").await;
-    b_answers(Reply::body(500, "text/html", "<h1>oops</h1>"), "server_error").await;
-    b_answers(Reply::status(502), "server_error").await;
+    for (a, b) in MIXES {
+        for (reply, outcome) in [
+            (Reply::fixture("B35-529.json"), "overloaded"),
+            (Reply::body(500, "text/html", "<h1>oops</h1>"), "server_error"),
+            (Reply::status(502), "server_error"),
+        ] {
+            for client in [Client::Chat, Client::Messages] {
+                b_answers(client, (a, reply.clone()), b, outcome).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn b35_what_nobody_answered_names_no_key_and_no_host() {
+    for client in CLIENTS {
+        for speech in SPEECHES {
+            let busy = "Overloaded at http://inner.example:8080/v1?key=UPSTREAM-KEY-PLACEHOLDER-a";
+            let (relay, a) = over(speech, Reply::json(529, &speech.error_body(529, busy))).await;
+            for answer in [client.ask(&relay).await, client.ask_whole(&relay).await] {
+                client.assert_error(&answer, 503);
+                let address = a.address().to_string();
+                for word in ["PLACEHOLDER", "inner.example", &address] {
+                    assert!(!answer.body_text().contains(word), "{}", answer.body_text());
+                }
+            }
+        }
+    }
 }
 
 #[tokio::test]
 async fn b35_error_bodies_are_read_to_a_cap() {
     let long = format!("too long {}", "x".repeat(5 << 20));
-    let a = Provider::always(Reply::error(400, &long, "invalid_request_error", &Value::Null)).await;
-    let relay = Relay::start(&Setup::over(&[&a])).await;
-    let before = relay.memory();
-    let answer = relay.ask().await;
-    answer.assert_error(400);
-    assert!(answer.body.len() < 256 * 1024, "{} bytes of error", answer.body.len());
-    assert!(relay.memory().saturating_sub(before) < 16 << 20);
+    for speech in SPEECHES {
+        let reply = Reply::json(400, &speech.error_body(400, &long));
+        let (relay, _a) = over(speech, reply).await;
+        let before = relay.memory();
+        for client in CLIENTS {
+            let answer = client.ask(&relay).await;
+            client.assert_error(&answer, 400);
+            assert!(answer.body.len() < 256 * 1024, "{} bytes of error", answer.body.len());
+        }
+        assert!(relay.memory().saturating_sub(before) < 16 << 20);
+    }
 }
 
 #[tokio::test]
 async fn b35_an_error_body_that_never_ends_does_not_hold_the_walk() {
     let endless = Reply::status(500).header("content-type", "application/json").send("{").hold();
-    let a = Provider::always(endless).await;
-    let b = Provider::always(Reply::text("from B")).await;
-    let relay = Relay::start(&Setup::over(&[&a, &b]).clocks("ttft = \"800ms\"")).await;
-    let answer = relay.ask().await;
-    answer.assert_good("from B");
-    tests::clock::assert_within("the failover", answer.end_at, tests::clock::ms(1500));
+    for client in CLIENTS {
+        let (setup, _a, _b) = two((Speech::Messages, endless.clone()), Speech::Chat).await;
+        let relay = Relay::start(&setup.clocks("ttft = \"800ms\"")).await;
+        let answer = client.ask(&relay).await;
+        client.assert_good(&answer, "from B");
+        assert_within("the failover", answer.end_at, ms(1500));
+    }
 }
