@@ -102,10 +102,13 @@ impl AttemptLog {
     }
 
     /// What the provider said, or what it will have counted: refusals by status
-    /// are free, a prompt that was sent is charged even where no token came.
+    /// are free, a prompt that was sent is charged even where no token came. Counts that
+    /// came before the end, as Anthropic's and Gemini's do, are not those of the whole.
     fn usage(&self, outcome: AttemptOutcome, facts: &Facts, prompt_tokens: u64) -> (Usage, bool) {
         let sane = |count: Option<u64>| count.is_none_or(|count| count <= MOST_TOKENS);
-        if facts.usage.is_complete() && sane(facts.usage.input) && sane(facts.usage.output) {
+        let is_whole = facts.finish.is_some() || facts.done;
+        let known = facts.usage.is_complete() && is_whole;
+        if known && sane(facts.usage.input) && sane(facts.usage.output) {
             return (facts.usage, false);
         }
         let refused_unread =
@@ -113,13 +116,15 @@ impl AttemptLog {
         if refused_unread {
             return (Usage { input: Some(0), output: Some(0), ..Usage::default() }, false);
         }
+        let believed = |count: Option<u64>| count.filter(|count| sane(Some(*count)));
+        let written = facts.text_bytes.div_ceil(BYTES_PER_TOKEN);
+        let output = match believed(facts.usage.output) {
+            Some(said) if is_whole => said,
+            said => written.max(said.unwrap_or(0)),
+        };
         let usage = Usage {
-            input: facts.usage.input.filter(|n| sane(Some(*n))).or(Some(prompt_tokens)),
-            output: facts
-                .usage
-                .output
-                .filter(|n| sane(Some(*n)))
-                .or(Some(facts.text_bytes.div_ceil(BYTES_PER_TOKEN))),
+            input: believed(facts.usage.input).or(Some(prompt_tokens)),
+            output: Some(output),
             ..facts.usage
         };
         (usage, true)
@@ -236,4 +241,59 @@ pub(super) fn short(model: &str) -> Arc<str> {
 
 pub(super) fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::AttemptKind;
+
+    /// What is booked for an answer of 40 bytes to a prompt taken to be 100 tokens long.
+    fn booked(status: u16, facts: &Facts) -> (Option<u64>, Option<u64>, bool) {
+        let start = AttemptStart {
+            request: RequestId::from_number(1),
+            n: 1,
+            rung: "a".into(),
+            kind: AttemptKind::First,
+            probe: false,
+            at: UnixMillis(0),
+        };
+        let mut log = AttemptLog::new(start, Time::from_millis(0));
+        log.status = Some(status);
+        let (usage, estimated) = log.usage(AttemptOutcome::Disconnect, facts, 100);
+        (usage.input, usage.output, estimated)
+    }
+
+    fn facts(input: Option<u64>, output: Option<u64>, finish: Option<&'static str>) -> Facts {
+        let usage = Usage { input, output, ..Usage::default() };
+        Facts { usage, finish, text_bytes: 40, ..Facts::default() }
+    }
+
+    #[test]
+    fn counts_are_believed_once_the_answer_was_whole() {
+        let whole = facts(Some(9), Some(3), Some("stop"));
+        assert_eq!(booked(200, &whole), (Some(9), Some(3), false));
+        let done = Facts { finish: None, done: true, ..whole };
+        assert_eq!(booked(200, &done), (Some(9), Some(3), false));
+    }
+
+    #[test]
+    fn counts_of_an_answer_that_was_cut_are_a_floor() {
+        // Anthropic's first output count is 1, whatever follows.
+        assert_eq!(booked(200, &facts(Some(9), Some(1), None)), (Some(9), Some(10), true));
+        // Gemini counts what it thought, too, which nobody saw.
+        assert_eq!(booked(200, &facts(Some(9), Some(70), None)), (Some(9), Some(70), true));
+        assert_eq!(booked(200, &facts(None, None, None)), (Some(100), Some(10), true));
+    }
+
+    #[test]
+    fn counts_that_cannot_be_are_estimated() {
+        let absurd = facts(Some(u64::MAX), Some(u64::MAX), Some("stop"));
+        assert_eq!(booked(200, &absurd), (Some(100), Some(10), true));
+    }
+
+    #[test]
+    fn a_refusal_by_status_costs_nothing() {
+        assert_eq!(booked(529, &facts(None, None, None)), (Some(0), Some(0), false));
+    }
 }
