@@ -126,13 +126,13 @@ fn anthropic(error: &ClientError<'_>) -> Vec<u8> {
         kind: &'static str,
         message: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
-        details: Option<Details>,
+        details: Option<Details<'a>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         belay: Option<BelayError<'a>>,
     }
     #[derive(Serialize)]
-    struct Details {
-        error_code: &'static str,
+    struct Details<'a> {
+        error_code: &'a str,
     }
     let kind = match error.status {
         401 => "authentication_error",
@@ -147,10 +147,10 @@ fn anthropic(error: &ClientError<'_>) -> Vec<u8> {
         504 => "timeout_error",
         _ => "api_error",
     };
-    // Anthropic's tool runners ask for a conversation that the provider keeps. Told so in
+    // Anthropic's tool runners ask for a conversation that the provider keeps. Told no in
     // these words they go on with one that they send whole.
-    let unthreaded = error.status == 400 && error.param == Some("thread");
-    let details = unthreaded.then_some(Details { error_code: "thread_unsupported_request" });
+    let told = error.code.filter(|code| *code == "thread_unsupported_request");
+    let details = told.map(|error_code| Details { error_code });
     let inner = Inner { kind, message: error.message, details, belay: error.belay };
     let body = Body { kind: "error", error: inner, request_id: error.request_id };
     serde_json::to_vec(&body).unwrap_or_default()
@@ -218,16 +218,15 @@ mod tests {
 
     #[test]
     fn anthropics_tool_runners_are_told_to_keep_the_conversation_themselves() {
-        let of = |status, param| {
-            let error = ClientError { status, param, ..error(&[]) };
+        let of = |code| {
+            let error = ClientError { status: 400, code: Some(code), ..error(&[]) };
             let body = error_body(Dialect::AnthropicMessages, &error);
             let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
             body["error"]["details"].clone()
         };
         let told = serde_json::json!({"error_code": "thread_unsupported_request"});
-        assert_eq!(of(400, Some("thread")), told);
-        assert!(of(400, Some("messages")).is_null());
-        assert!(of(404, Some("thread")).is_null());
+        assert_eq!(of("thread_unsupported_request"), told);
+        assert!(of("bad_request").is_null());
     }
 
     #[test]

@@ -19,9 +19,12 @@ const SERVED: &[&str] = &["mcp_servers", "container"];
 ///
 /// # Errors
 ///
-/// Says what of `messages`, `tools` and `max_tokens` is wrong and how to put it right.
+/// Says what of `messages`, `tools`, `max_tokens` and `thread` is wrong and how to put it right.
 pub fn needs(fields: &Fields) -> Result<Needs, Reject> {
     let body = Object::of_fields(fields);
+    if body.get("thread").is_some() {
+        return Err(kept_elsewhere());
+    }
     let mut needs = Needs { max_output: Some(max_tokens(&body)?), ..Needs::default() };
     let mut attached = 0;
     for message in messages(&body)? {
@@ -42,6 +45,14 @@ pub fn needs(fields: &Fields) -> Result<Needs, Reject> {
     let bytes: u64 = texts.map(|raw| raw.get().len() as u64).sum();
     needs.prompt_tokens = bytes.saturating_sub(attached) / BYTES_PER_TOKEN;
     Ok(needs)
+}
+
+/// A conversation that the provider keeps under the id of its answer. Whoever answers the
+/// next turn may be another provider, and would count as ill for not knowing it.
+fn kept_elsewhere() -> Reject {
+    let message = "This relay keeps no conversations, and neither can a provider for it. Send the \
+                   whole conversation in 'messages', and no 'thread'.";
+    Reject::new("thread", "thread_unsupported_request", message)
 }
 
 /// Looks at the blocks of `at`'s content, and of the tool results among them.

@@ -271,6 +271,16 @@ fn what_a_request_needs_is_read_from_its_fields() {
 }
 
 #[test]
+fn a_conversation_that_a_provider_would_keep_is_refused_for_every_rung() {
+    for thread in [r#"{"type":"create"}"#, r#"{"type":"continue","previous_message_id":"m"}"#] {
+        let reject = needs(&fields(&format!(r#"{HI},"thread":{thread}"#))).unwrap_err();
+        assert_eq!((reject.status, reject.param.as_deref()), (400, Some("thread")));
+        assert_eq!(reject.code, Some("thread_unsupported_request"));
+    }
+    assert!(needs(&fields(&format!(r#"{HI},"thread":null"#))).is_ok());
+}
+
+#[test]
 fn a_rejection_names_the_field_and_never_quotes_the_prompt() {
     let secret = "launch code 0000";
     let message = format!(r#""messages":[{{"role":"user","content":"{secret}"}}]"#);

@@ -55,11 +55,7 @@ fn proofs_are_asked_for_when_the_model_is_to_reason() {
         (None, Value::Null, false),
         (Some(Thinking::Off), Value::Null, false),
         (Some(Thinking::Adaptive), json!({"summary": "auto"}), true),
-        (
-            Some(Thinking::Effort(Effort::Max)),
-            json!({"effort": "xhigh", "summary": "auto"}),
-            true,
-        ),
+        (Some(Thinking::Effort(Effort::Max)), json!({"effort": "xhigh", "summary": "auto"}), true),
         (Some(Thinking::Budget(2000)), json!({"effort": "medium", "summary": "auto"}), true),
     ] {
         let body = written(&Request { thinking, ..asked(vec![text("hi")]) });
