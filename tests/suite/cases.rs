@@ -6,6 +6,7 @@ mod breaker;
 mod budget;
 mod cancel;
 mod client;
+mod cost;
 mod fallback;
 mod headers;
 mod holds;

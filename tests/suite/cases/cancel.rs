@@ -31,9 +31,8 @@ async fn b45_a_client_that_leaves_in_the_middle_stops_the_upstream() {
 #[tokio::test]
 async fn b45_a_client_of_any_dialect_that_leaves_stops_an_upstream_of_any() {
     for speech in SPEECHES {
-        let words = (0..30).fold(speech.begins("w "), |reply, _| {
-            reply.pause(ms(100)).send(speech.text("w "))
-        });
+        let words = (0..30)
+            .fold(speech.begins("w "), |reply, _| reply.pause(ms(100)).send(speech.text("w ")));
         let (setup, a, b) = two((speech, words.hold()), Speech::Chat).await;
         let relay = Relay::start(&setup).await;
         for (n, client) in CLIENTS.into_iter().enumerate() {

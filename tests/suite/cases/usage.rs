@@ -1,5 +1,8 @@
 //! B55: usage is asked for on behalf of clients that did not, and taken out again.
 
+use super::client::{CLIENTS, Client};
+use super::pair::{only_row, over};
+use super::speech::Speech;
 use serde_json::{Value, json};
 use tests::{Provider, Relay, Reply, Setup, openai};
 
@@ -46,25 +49,60 @@ async fn b55_usage_is_recorded_and_shown_only_to_those_who_asked() {
 }
 
 #[tokio::test]
-async fn b55_cost_follows_price_and_usage() {
-    let a = Provider::always(Reply::fixture(UPSTREAMS[0])).await;
-    let price = "price = { input = 3.0, cached_input = 0.3, output = 15.0 }";
-    let relay = Relay::start(&Setup::over(&[&a]).rung("a", price)).await;
-    let answer = relay.ask().await;
-    let detail = relay.journaled(&answer.id()).await;
-    // 20 × 3 + 6 × 15 dollars per million tokens.
-    let cost = detail.attempts[0].cost_usd.expect("a cost");
-    assert!((cost - 0.000_15).abs() < 1e-12, "{cost}");
-    assert_eq!(answer.stamp().unwrap()["cost_usd"].as_f64(), Some(cost));
+async fn b55_usage_is_recorded_for_clients_of_other_dialects_too() {
+    for upstream in UPSTREAMS {
+        let (relay, a) = over(Speech::Chat, Reply::fixture(upstream)).await;
+        for client in CLIENTS {
+            for answer in [client.ask(&relay).await, client.ask_whole(&relay).await] {
+                let said = client.assert_good(&answer, "counted");
+                assert_eq!(said.usage, Some((20, 6)), "{client:?} {upstream}");
+                let row = only_row(&relay, &answer, "ok").await;
+                assert_eq!((row.input_tokens, row.output_tokens), (Some(20), Some(6)));
+                assert!(!row.estimated);
+            }
+        }
+        for call in a.calls() {
+            assert_eq!(call.json()["stream_options"]["include_usage"], true, "always asked for");
+        }
+    }
+}
+
+/// An upstream that refuses a request with the field by name.
+async fn refusing() -> Provider {
+    Provider::scripted(|call| {
+        if call.json().get("stream_options").is_some() {
+            let message = "Unknown parameter: 'stream_options'.";
+            Reply::error(400, message, "invalid_request_error", &json!("unknown_parameter"))
+        } else {
+            Reply::text("counted")
+        }
+    })
+    .await
 }
 
 #[tokio::test]
-async fn b55_without_a_price_there_is_no_cost() {
-    let a = Provider::always(Reply::fixture(UPSTREAMS[0])).await;
-    let relay = Relay::start(&Setup::over(&[&a])).await;
-    let answer = relay.ask().await;
-    let detail = relay.journaled(&answer.id()).await;
-    assert_eq!(detail.attempts[0].cost_usd, None);
-    assert_eq!(detail.attempts[0].no_cost.as_deref(), Some("no price"));
-    assert_eq!(answer.stamp().unwrap()["cost_usd"], Value::Null);
+async fn b55_a_provider_that_refuses_the_field_is_asked_again_without_it() {
+    for client in [Client::Messages, Client::Responses] {
+        let a = refusing().await;
+        let relay = Relay::start(&Setup::over(&[&a])).await;
+        let answer = client.ask(&relay).await;
+        client.assert_good(&answer, "counted");
+        assert_eq!(a.count(), 2, "{client:?}");
+        assert_eq!(a.call(1).await.json().get("stream_options"), None);
+        let detail = relay.journaled(&answer.id()).await;
+        assert_eq!(tests::relay::tried(&detail), ["a first bad_request", "a retry ok"]);
+        assert_eq!(detail.attempts[0].verdict, None);
+    }
+}
+
+#[tokio::test]
+async fn b55_a_rung_may_be_asked_without_the_field() {
+    let a = refusing().await;
+    let relay = Relay::start(&Setup::over(&[&a]).rung("a", "stream_options = false")).await;
+    for (n, client) in CLIENTS.into_iter().enumerate() {
+        let request = openai::with(client.whole_request(), &json!({"stream": true}));
+        let answer = client.open_with(&relay, &[], &request).await.finish().await;
+        client.assert_good(&answer, "counted");
+        assert_eq!(a.count(), n + 1, "{client:?}");
+    }
 }
