@@ -4,6 +4,7 @@
 //! is, also where no key was found.
 
 use super::{Failed, complain, say, variable};
+use shared::Dialect;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
@@ -20,67 +21,81 @@ pub(super) struct InitArgs {
     force: bool,
 }
 
-/// A provider that speaks `openai-chat`.
+/// A provider that many have a key of.
 struct Known {
     name: &'static str,
     variable: &'static str,
+    dialect: Dialect,
     base_url: &'static str,
     /// One that it has, to begin with.
     model: &'static str,
 }
 
-const KNOWN: [Known; 8] = [
+const KNOWN: [Known; 9] = [
     Known {
         name: "openai",
         variable: "OPENAI_API_KEY",
+        dialect: Dialect::OpenaiChat,
         base_url: "https://api.openai.com/v1",
         model: "gpt-4o-mini",
     },
     Known {
+        name: "anthropic",
+        variable: "ANTHROPIC_API_KEY",
+        dialect: Dialect::AnthropicMessages,
+        base_url: "https://api.anthropic.com/v1",
+        model: "claude-sonnet-4-5",
+    },
+    Known {
         name: "gemini",
         variable: "GEMINI_API_KEY",
-        base_url: "https://generativelanguage.googleapis.com/v1beta/openai",
+        dialect: Dialect::Gemini,
+        base_url: "https://generativelanguage.googleapis.com/v1beta",
         model: "gemini-2.5-flash",
     },
     Known {
         name: "mistral",
         variable: "MISTRAL_API_KEY",
+        dialect: Dialect::OpenaiChat,
         base_url: "https://api.mistral.ai/v1",
         model: "mistral-small-latest",
     },
     Known {
         name: "groq",
         variable: "GROQ_API_KEY",
+        dialect: Dialect::OpenaiChat,
         base_url: "https://api.groq.com/openai/v1",
         model: "llama-3.3-70b-versatile",
     },
     Known {
         name: "deepseek",
         variable: "DEEPSEEK_API_KEY",
+        dialect: Dialect::OpenaiChat,
         base_url: "https://api.deepseek.com/v1",
         model: "deepseek-chat",
     },
     Known {
         name: "openrouter",
         variable: "OPENROUTER_API_KEY",
+        dialect: Dialect::OpenaiChat,
         base_url: "https://openrouter.ai/api/v1",
         model: "openai/gpt-4o-mini",
     },
     Known {
         name: "together",
         variable: "TOGETHER_API_KEY",
+        dialect: Dialect::OpenaiChat,
         base_url: "https://api.together.xyz/v1",
         model: "meta-llama/Llama-3.3-70B-Instruct-Turbo",
     },
     Known {
         name: "fireworks",
         variable: "FIREWORKS_API_KEY",
+        dialect: Dialect::OpenaiChat,
         base_url: "https://api.fireworks.ai/inference/v1",
         model: "accounts/fireworks/models/llama-v3p3-70b-instruct",
     },
 ];
-
-const ANTHROPIC: &str = "ANTHROPIC_API_KEY";
 
 pub(super) fn run(args: &InitArgs) -> Result<(), Failed> {
     let text = starter(&|name| variable(name).is_some_and(|key| usable(&key)))?;
@@ -144,13 +159,6 @@ fn starter(is_set: &dyn Fn(&str) -> bool) -> Result<String, std::fmt::Error> {
     }
     writeln!(text, "{}rungs = {rungs:?}", LADDER)?;
     text.push_str(LADDER_MORE);
-    if is_set(ANTHROPIC) {
-        writeln!(
-            text,
-            "\n# {ANTHROPIC} is set. Its dialect, anthropic-messages, is not built in this version;\n\
-             # its models can be reached through a provider that speaks openai-chat, such as OpenRouter."
-        )?;
-    }
     if !found.is_empty() {
         text.push_str("\n# A server of your own, as the last rung: add \"local\" to the ladder.\n");
         text.push_str(&commented(LOCAL));
@@ -164,11 +172,11 @@ fn starter(is_set: &dyn Fn(&str) -> bool) -> Result<String, std::fmt::Error> {
     Ok(text)
 }
 
-fn provider(Known { name, variable, base_url, model }: &Known) -> Result<String, std::fmt::Error> {
+fn provider(Known { name, variable, dialect, base_url, model }: &Known) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
     write!(
         text,
-        "\n[providers.{name}]\ndialect = \"openai-chat\"\nbase_url = \"{base_url}\"\n\
+        "\n[providers.{name}]\ndialect = \"{dialect}\"\nbase_url = \"{base_url}\"\n\
          api_key = {{ env = \"{variable}\" }}\n\
          \n[rungs.{name}]\nprovider = \"{name}\"\nmodel = \"{model}\"\n\
          # price = {{ input = 0.0, output = 0.0 }}   # USD per million tokens: fill in what you pay\n"
@@ -186,7 +194,7 @@ const HEAD: &str = "\
 # A running relay takes a changed file over by itself.
 
 [server]
-listen = \"127.0.0.1:8787\"       # clients call http://127.0.0.1:8787/v1
+listen = \"127.0.0.1:8787\"       # OpenAI's SDKs: http://127.0.0.1:8787/v1, Anthropic's: without /v1
 
 [admin]
 listen = \"127.0.0.1:8788\"       # requests, metrics
@@ -240,8 +248,13 @@ mod tests {
     #[test]
     fn whatever_is_set_the_config_is_sound_and_stands_on_it() {
         let all: Vec<_> = KNOWN.iter().map(|known| known.variable).collect();
-        let rows: [&[&str]; 5] =
-            [&[], &[ANTHROPIC], &["GROQ_API_KEY"], &["GROQ_API_KEY", "OPENAI_API_KEY"], &all];
+        let rows: [&[&str]; 5] = [
+            &[],
+            &["ANTHROPIC_API_KEY"],
+            &["GROQ_API_KEY"],
+            &["GROQ_API_KEY", "OPENAI_API_KEY"],
+            &all,
+        ];
         for set in rows {
             let text = starter(&|name| set.contains(&name)).unwrap();
             let config = parse(&text, &Set(set)).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -258,7 +271,6 @@ mod tests {
                 .map(|&rung| config.rungs[rung].name.as_str())
                 .collect();
             assert_eq!(ladder, wanted, "{text}");
-            assert_eq!(text.contains("is not built"), set.contains(&ANTHROPIC));
             assert!(text.contains("OPENROUTER_API_KEY"), "what could be set is named: {text}");
         }
     }

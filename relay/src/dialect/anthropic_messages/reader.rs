@@ -97,7 +97,7 @@ impl Reader for MessagesReader {
             hearing.facts().drop_one();
             return None;
         }
-        let text = String::from_utf8_lossy(data);
+        let text = String::from_utf8_lossy(event.data);
         let Ok(members) = serde_json::from_str::<Members<'_>>(&text) else {
             return hearing.facts().broken();
         };

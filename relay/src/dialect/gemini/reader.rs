@@ -106,7 +106,7 @@ impl Reader for GeminiReader {
             hearing.facts().drop_one();
             return None;
         }
-        let text = String::from_utf8_lossy(data);
+        let text = String::from_utf8_lossy(event.data);
         if data.first() == Some(&b'[') {
             let error = parse_error(text.as_bytes());
             if !error.message.is_empty() {

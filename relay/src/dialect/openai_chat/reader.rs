@@ -137,7 +137,7 @@ impl Reader for ChatReader {
             let answered = facts.finish.is_some() || facts.content;
             return Some(if answered { End::Proper } else { End::Cut });
         }
-        let text = String::from_utf8_lossy(data);
+        let text = String::from_utf8_lossy(event.data);
         if data.first() == Some(&b'[') && serde_json::from_str::<&RawValue>(&text).is_ok() {
             // No chunk is an array, but Gemini's errors can be in one.
             let error = parse_error(text.as_bytes());

@@ -119,7 +119,7 @@ impl Reader for ResponsesReader {
             hearing.facts().drop_one();
             return None;
         }
-        let text = String::from_utf8_lossy(data);
+        let text = String::from_utf8_lossy(event.data);
         let Ok(event) = serde_json::from_str::<Members<'_>>(&text) else {
             return hearing.facts().broken();
         };
@@ -185,13 +185,19 @@ impl ResponsesReader {
     }
 
     fn ended(&mut self, event: &Members<'_>, hearing: &mut Hearing<'_>) -> End {
+        if event.response.is_none_or(|raw| !raw.get().starts_with('{')) {
+            return End::Broken("a terminal event without its response");
+        }
         hearing.facts().done = true;
-        let response: Response<'_> = members(event.response);
+        let mut response: Response<'_> = members(event.response);
         if let Some(usage) = response.usage.and_then(counts) {
             hearing.usage(usage);
         }
         if word(event.kind) == "response.failed" {
             return End::Error(failure(&response));
+        }
+        if word(event.kind) == "response.incomplete" && response.status.is_none() {
+            response.status = event.kind;
         }
         // What no event brought may stand in the whole.
         if !hearing.facts().content {
@@ -210,7 +216,7 @@ impl ResponsesReader {
         let finish = match (word(response.status), word(details.reason)) {
             (_, "max_output_tokens" | "max_tokens") => Finish::Length,
             (_, "content_filter") => Finish::ContentFilter,
-            ("incomplete", _) => Finish::Other,
+            ("incomplete" | "response.incomplete", _) => Finish::Other,
             _ if self.calls > 0 => Finish::ToolCalls,
             _ => Finish::Stop,
         };
