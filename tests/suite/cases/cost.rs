@@ -122,7 +122,8 @@ async fn b57_cached_tokens_are_charged_once() {
 
 #[tokio::test]
 async fn a_known_stream_costs_what_it_costs() {
-    let details = |cached: u64, written: u64| json!({"cached_tokens": cached, "cache_write_tokens": written});
+    let details =
+        |cached: u64, written: u64| json!({"cached_tokens": cached, "cache_write_tokens": written});
     for (name, reply, nano) in [
         (
             "reasoning inside",
@@ -342,7 +343,8 @@ async fn b59_without_a_price_there_is_no_cost_and_a_reason() {
 #[tokio::test]
 async fn b59_a_price_of_nothing_is_a_price() {
     let (relay, _a) =
-        over(Speech::Messages, Speech::Messages.good("ok"), "price = { input = 0, output = 0 }").await;
+        over(Speech::Messages, Speech::Messages.good("ok"), "price = { input = 0, output = 0 }")
+            .await;
     for is_stream in [true, false] {
         let client = Client::Messages;
         let answer =
