@@ -239,21 +239,22 @@ async fn b54_a_later_count_replaces_an_earlier_one() {
     }
 }
 
-/// What a lost Anthropic attempt costs that had begun and said nothing: its 11 prompt
-/// tokens, and the one that it counted before it began.
-const BEGUN: i64 = 11 * IN + OUT;
 /// What a good answer of [`Speech::good`] costs.
 const GOOD: i64 = 11 * IN + 3 * OUT;
 
 #[tokio::test]
 async fn a_lost_hedge_is_an_estimate_and_part_of_the_requests_cost() {
-    let speech = Speech::Messages;
-    let slow = Reply::stream()
-        .send(speech.preamble())
-        .pause(tests::clock::ms(1500))
-        .send(speech.text("from A") + &speech.stop());
-    for client in CLIENTS {
-        let (setup, _a, _b) = two((speech, slow.clone()), Speech::Gemini).await;
+    for (client, speech, b) in [
+        (Client::Chat, Speech::Chat, Speech::Messages),
+        (Client::Messages, Speech::Messages, Speech::Gemini),
+        (Client::Responses, Speech::Responses, Speech::Chat),
+        (Client::Messages, Speech::Gemini, Speech::Responses),
+    ] {
+        let slow = Reply::stream()
+            .send(speech.preamble())
+            .pause(tests::clock::ms(1500))
+            .send(speech.text("from A") + &speech.stop());
+        let (setup, _a, _b) = two((speech, slow), b).await;
         let setup = setup.rung("a", PRICE).rung("b", PRICE);
         let setup = setup.ladder("hedge = { delay = \"250ms\", burst = 1000 }");
         let relay = Relay::start(&setup).await;
@@ -261,11 +262,14 @@ async fn a_lost_hedge_is_an_estimate_and_part_of_the_requests_cost() {
         client.assert_good(&answer, "from B");
         let detail = relay.journaled(&answer.id()).await;
         assert_eq!(tried(&detail), ["a first cancelled lost_race", "b hedge ok"]);
-        assert_eq!(
-            detail.attempts.iter().map(|attempt| attempt.estimated).collect::<Vec<_>>(),
-            [true, false]
-        );
-        assert_eq!(booked(&relay, &answer), (Ok(BEGUN + GOOD), vec![Ok(BEGUN), Ok(GOOD)]));
+        let [lost, won] = &detail.attempts[..] else { panic!("two attempts") };
+        assert!(lost.estimated && !won.estimated, "{speech:?}");
+        // Anthropic counts the prompt, and one token, before it says anything.
+        let (prompt, output) = (lost.input_tokens.unwrap(), lost.output_tokens.unwrap());
+        assert_eq!(output, u64::from(speech == Speech::Messages), "{speech:?}");
+        assert!(prompt > 0 && (speech != Speech::Messages || prompt == 11), "{prompt}");
+        let lost = i64::try_from(prompt).unwrap() * IN + i64::try_from(output).unwrap() * OUT;
+        assert_eq!(booked(&relay, &answer), (Ok(lost + GOOD), vec![Ok(lost), Ok(GOOD)]));
         // The stamp is the answer's own.
         assert_eq!(stamped(&answer, true), (Some(GOOD), false));
     }

@@ -37,6 +37,42 @@ async fn b30_an_error_as_the_first_event_falls_over() {
     }
 }
 
+/// How a response ends that failed inside a 200: an event, and a status of its own.
+fn failed_response() -> String {
+    let failed = serde_json::json!({"type": "response.failed", "sequence_number": 3, "response": {
+        "id": "resp_1", "object": "response", "status": "failed", "output": [],
+        "error": {"code": "server_error", "message": "worker lost"},
+    }});
+    format!("event: response.failed\ndata: {failed}\n\n")
+}
+
+#[tokio::test]
+async fn b30_an_error_before_the_first_token_falls_over_from_every_dialect() {
+    let responses = Speech::Responses;
+    let gemini = Speech::Gemini;
+    for (speech, body) in [
+        (Speech::Chat, Speech::Chat.error_event("worker lost")),
+        (Speech::Messages, Speech::Messages.error_event("worker lost")),
+        (responses, responses.preamble() + &responses.error_event("worker lost")),
+        (responses, responses.preamble() + &failed_response()),
+        (responses, responses.preamble() + &responses.error_event("lost") + &failed_response()),
+        (gemini, gemini.error_event("worker lost")),
+        // Without `data:`, as it has been seen.
+        (
+            gemini,
+            serde_json::json!({"error": {"code": 500, "message": "worker lost",
+            "status": "INTERNAL"}})
+            .to_string(),
+        ),
+    ] {
+        for client in CLIENTS {
+            let reply = Reply::sse(&body);
+            let row = b_answers(client, (speech, reply), Speech::Chat, "server_error").await;
+            assert_eq!(row.verdict, Some(TokenVerdict::Bad), "{client:?} {body}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn b30_an_error_known_by_its_event_name_alone_falls_over() {
     for (a, b) in MIXES {
@@ -124,6 +160,17 @@ async fn b32_an_error_after_text_is_told_and_nobody_else_is_asked() {
             {
                 broken(client, (speech, reply), "Here is the plan", outcome).await;
             }
+        }
+    }
+}
+
+#[tokio::test]
+async fn b32_a_response_that_fails_twice_over_is_told_once() {
+    for client in CLIENTS {
+        let speech = Speech::Responses;
+        for error in [failed_response(), speech.error_event("worker lost") + &failed_response()] {
+            let reply = speech.begins("a plan").send(error);
+            broken(client, (speech, reply), "a plan", "stream_error").await;
         }
     }
 }
