@@ -77,8 +77,43 @@ pub fn error_reply(to: Dialect, error: &ClientError<'_>, retry_after: Option<Dur
             let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
             let seconds = millis.div_ceil(1000).clamp(1, LONGEST_RETRY_AFTER);
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            if millis > LONGEST_RETRY_AFTER.saturating_mul(1000) {
+                // An SDK would sleep on it only to be told the same again.
+                set(&mut headers, SHOULD_RETRY, "false");
+            }
         }
         None => set(&mut headers, SHOULD_RETRY, "false"),
     }
     Reply { status, headers, body: error_body(to, error).into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_sdk_comes_back_only_where_that_can_help() {
+        let told = |status, wait: Option<u64>| {
+            let error = ClientError {
+                message: "m",
+                kind: "k",
+                param: None,
+                code: None,
+                status,
+                request_id: "req_1",
+                belay: None,
+            };
+            let wait = wait.map(Duration::from_millis);
+            let headers = error_reply(Dialect::OpenaiChat, &error, wait).headers;
+            let text = |name| headers.get(name).map(|value| value.to_str().unwrap().to_owned());
+            (text(header::RETRY_AFTER), text(SHOULD_RETRY))
+        };
+        let seconds = |text: &str| Some(text.to_owned());
+        let no = || Some("false".to_owned());
+        assert_eq!(told(429, Some(1)), (seconds("1"), None));
+        assert_eq!(told(503, Some(60_000)), (seconds("60"), None));
+        assert_eq!(told(429, Some(60_001)), (seconds("60"), no()), "it would be too early");
+        assert_eq!(told(429, None), (None, no()));
+        assert_eq!(told(502, Some(1)), (None, no()));
+    }
 }
