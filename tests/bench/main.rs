@@ -16,6 +16,7 @@ mod mock;
 mod place;
 mod process;
 mod random;
+mod readers;
 mod report;
 mod targets;
 mod watch;
@@ -74,7 +75,9 @@ fn run() -> Res<ExitCode> {
     let belay = belay()?;
     // On all cores, so before this process is kept to its own.
     if place.is_outer() {
-        say(&board::cost(if args.quick { QUICK } else { FULL }.window / 2).words());
+        let window = if args.quick { QUICK } else { FULL }.window;
+        say(&board::cost(window / 2).words());
+        say(&readers::cost(window / 10).words());
     }
     if let Some(code) = place.settle(&belay)? {
         return Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)));

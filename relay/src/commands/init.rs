@@ -172,7 +172,9 @@ fn starter(is_set: &dyn Fn(&str) -> bool) -> Result<String, std::fmt::Error> {
     Ok(text)
 }
 
-fn provider(Known { name, variable, dialect, base_url, model }: &Known) -> Result<String, std::fmt::Error> {
+fn provider(
+    Known { name, variable, dialect, base_url, model }: &Known,
+) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
     write!(
         text,
