@@ -1,4 +1,4 @@
-"""Fixtures: a relay under test, scripted upstreams, a real llama.cpp server, the OpenAI SDK.
+"""Fixtures: a relay under test, scripted upstreams, a real llama.cpp server, the official SDKs.
 
 Everything runs on loopback with ports the kernel picks; every process started here is ended here.
 `BELAY_BIN` names the relay to test (default: the debug build of this checkout).
@@ -10,6 +10,8 @@ import openai
 import pytest
 
 from harness import Llama, Relay, Upstream, belay_binary
+from matrix import Matrix
+from talkers import TALKERS
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -63,6 +65,22 @@ def sdk():
     yield make
     for one in made:
         one.close()
+
+
+@pytest.fixture(scope="session")
+def matrix_relay(tmp_path_factory):
+    """A relay with a ladder for each dialect, over one mock."""
+    one = Matrix(tmp_path_factory.mktemp("matrix"))
+    yield one
+    one.close()
+
+
+@pytest.fixture(params=list(TALKERS))
+def talker(request, matrix_relay):
+    """Each of the official SDKs in turn, as its docs make it: default retries."""
+    one = TALKERS[request.param](matrix_relay.url)
+    yield one
+    one.close()
 
 
 @pytest.fixture(scope="session")
