@@ -6,14 +6,21 @@ use crate::dialect::request::members::{Members, Rule, Value};
 use crate::dialect::request::openai::{CACHE_MARK, audio, file, gemini_proof, image};
 use shared::Dialect;
 
-/// What an answer said of its own items, sent back as it came.
-const ITEM: &[Rule] =
-    &[Rule::harmless("id"), Rule::harmless("status"), Rule::harmless("phase"), CACHE_MARK];
+/// What an answer said of its own items, sent back as it came, and what OpenAI's SDK for
+/// JavaScript read out of it.
+const ITEM: &[Rule] = &[
+    Rule::harmless("id"),
+    Rule::harmless("status"),
+    Rule::harmless("phase"),
+    Rule::harmless("parsed_arguments"),
+    CACHE_MARK,
+];
 
 const PART: &[Rule] = &[
     CACHE_MARK,
     Rule::harmless_at("annotations", &["[]"]),
     Rule::harmless_at("logprobs", &["[]"]),
+    Rule::harmless("parsed"),
 ];
 
 pub(super) fn read(items: &[Value<'_>], request: &mut Request) -> Result<(), Reject> {

@@ -32,8 +32,8 @@ fn a_text_is_the_users_and_instructions_are_the_first_system_prompt() {
 fn items_become_turns() {
     let said = turns(concat!(
         r#"[{"role":"user","content":[{"type":"input_text","text":"x"},{"type":"input_image","image_url":"https://a","detail":"auto"},{"type":"input_file","filename":"n","file_url":"https://b"}]},"#,
-        r#"{"type":"message","id":"m","status":"completed","phase":"final_answer","role":"assistant","content":[{"type":"output_text","text":"y","annotations":[],"logprobs":[]},{"type":"refusal","refusal":"n"}]},"#,
-        r#"{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":"","status":"completed"},"#,
+        r#"{"type":"message","id":"m","status":"completed","phase":"final_answer","role":"assistant","content":[{"type":"output_text","text":"y","annotations":[],"logprobs":[],"parsed":{"a":1}},{"type":"refusal","refusal":"n"}]},"#,
+        r#"{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":"","status":"completed","parsed_arguments":{}},"#,
         r#"{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"z"},{"type":"input_image","image_url":"https://c"}]}]"#,
     ));
     let [(Role::User, asked), (Role::Assistant, told), (Role::User, given)] = &said[..] else {
