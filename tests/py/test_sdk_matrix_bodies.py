@@ -123,3 +123,20 @@ def test_reasoning_is_asked_for_in_the_providers_words(deaf, listeners, client, 
         "gemini": lambda: body["generationConfig"]["thinkingConfig"]["includeThoughts"] is True,
     }[dialect]
     assert said(), body
+
+
+@pytest.mark.parametrize("client", ["chat", "messages"])
+def test_an_account_without_summaries_is_asked_again_without(tmp_path, client):
+    words = "Your organization must be verified to generate reasoning summaries."
+    refused = scripts.error(400, words, param="reasoning.summary", code="unsupported_value")
+    up = Upstream([refused, scripts.error(400, "heard")])
+    at = Matrix(tmp_path, dict.fromkeys(DIALECTS, up.url))
+    try:
+        turns = [{"role": "user", "content": WORDS}]
+        heard(at, {"openai-responses": up}, client, "openai-responses", "whole", turns,
+              thinking=True)
+    finally:
+        at.close()
+        up.close()
+    first, second = (call.body["reasoning"] for call in up.calls)
+    assert first == {**second, "summary": "auto"}
