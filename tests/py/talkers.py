@@ -221,11 +221,11 @@ class Responses(Talker):
             return self.read(self.client.responses.create(**asked))
         if way == "helper":
             with self.client.responses.stream(**asked) as stream:
-                for _event in stream:
-                    pass
-                # The helper has none for an incomplete one.
-                if stream._state._completed_response is None:
-                    return self.gather(self.client.responses.create(**asked, stream=True))
+                for event in stream:
+                    last = event
+                # Of one that is incomplete the helper has only the last event.
+                if last.type == "response.incomplete":
+                    return self.read(last.response)
                 return self.read(stream.get_final_response())
         return self.gather(self.client.responses.create(**asked, stream=True))
 
