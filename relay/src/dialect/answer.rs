@@ -15,7 +15,7 @@ mod between;
 mod hearing;
 mod through;
 
-pub(super) use hearing::{Hearing, Reader, Sink, Writer};
+pub(super) use hearing::{Hearing, Listening, Reader, Sink, Writer};
 
 use super::matchers::classify;
 use super::neutral::Answer;
@@ -294,15 +294,16 @@ impl AnswerReader {
         self.whole.take().unwrap_or_else(|| self.telling.take_whole())
     }
 
-    /// The text of an answer that is one JSON body, its first choice's.
-    pub fn text(&mut self) -> String {
+    /// The text of an answer that is one JSON body, its first choice's; `None` where it
+    /// is something else than text: a tool call, a refusal.
+    pub fn text(&mut self) -> Option<String> {
         let whole = self.whole.get_or_insert_with(|| self.telling.take_whole());
         let mut answer = Answer::default();
-        let mut facts = Facts::default();
+        let mut listening = Listening::default();
         let spec = AnswerSpec { from: self.spec.to, ..self.spec };
-        let mut hearing = Hearing::new(&mut facts, Sink::Whole(&mut answer));
+        let mut hearing = Hearing::new(&mut listening, Sink::Whole(&mut answer));
         let _end = reader(&spec).whole(&String::from_utf8_lossy(whole), &mut hearing);
-        answer.text()
+        answer.is_plain_text().then(|| answer.text())
     }
 
     /// What is known so far.

@@ -113,7 +113,13 @@ impl<'de, T: Object> Visitor<'de> for Each<'_, T> {
 }
 
 /// An object's key, borrowed where it has no escapes.
-struct Key<'de>(Cow<'de, str>);
+pub(in crate::dialect) struct Key<'de>(Cow<'de, str>);
+
+impl Key<'_> {
+    pub(in crate::dialect) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
 
 impl<'de> Deserialize<'de> for Key<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -175,6 +181,11 @@ pub(in crate::dialect) fn string_inner(raw: &str) -> Option<&str> {
     raw.strip_prefix('"')?.strip_suffix('"')
 }
 
+/// A place in a list: a whole number, also where a server wrote it in quotes.
+pub(in crate::dialect) fn place(raw: Option<&RawValue>) -> Option<u64> {
+    number(raw).or_else(|| word(raw).parse().ok())
+}
+
 /// The word of a raw value that may be missing; empty for any other value.
 pub(in crate::dialect) fn word(raw: Option<&RawValue>) -> &str {
     raw.and_then(|raw| string_inner(raw.get())).unwrap_or_default()
@@ -194,6 +205,48 @@ pub(in crate::dialect) fn members<'a, T: Deserialize<'a> + Default>(
         .and_then(|raw| serde_json::from_str(raw).ok())
         .unwrap_or_default()
 }
+
+/// Declares what a reader looks at in an object: each member by its name, raw, `None` where it
+/// is missing or null. Of a member that stands there twice the last one counts, as in every
+/// SDK; a derived reader would fail.
+macro_rules! raw_members {
+    ($(#[$doc:meta])* $name:ident { $($field:ident: $key:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Default)]
+        struct $name<'a> {
+            $($field: Option<&'a serde_json::value::RawValue>,)+
+        }
+
+        impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Reader<'a>(std::marker::PhantomData<&'a ()>);
+                impl<'de: 'a, 'a> serde::de::Visitor<'de> for Reader<'a> {
+                    type Value = $name<'a>;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("an object")
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(
+                        self,
+                        mut map: A,
+                    ) -> Result<$name<'a>, A::Error> {
+                        let mut members = $name::default();
+                        while let Some(key) = map.next_key::<$crate::dialect::json::Key<'de>>()? {
+                            match key.as_str() {
+                                $($key => members.$field = map.next_value()?,)+
+                                _ => map.next_value::<serde::de::IgnoredAny>().map(drop)?,
+                            }
+                        }
+                        Ok(members)
+                    }
+                }
+                deserializer.deserialize_map(Reader(std::marker::PhantomData))
+            }
+        }
+    };
+}
+pub(in crate::dialect) use raw_members;
 
 /// The elements of a raw array; none of any other value.
 pub(in crate::dialect) fn elements(raw: Option<&RawValue>) -> Vec<&RawValue> {

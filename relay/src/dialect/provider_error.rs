@@ -3,8 +3,10 @@
 //! Nobody agrees on the shape: `error` is an object or a string, `code` a word,
 //! a number or null, some wrap it in an array and some send no JSON at all.
 
+use super::retry_after::retry_delay;
 use serde_json::Value;
 use shared::Signature;
+use std::time::Duration;
 
 /// A message is kept up to here; providers have been seen to quote the prompt back.
 const MAX_MESSAGE: usize = 4096;
@@ -24,6 +26,8 @@ pub struct ProviderError {
     pub message: String,
     /// The HTTP status that the body itself names.
     pub status: Option<u16>,
+    /// The wait that the body itself asks for, which is Google's way.
+    pub retry_delay: Option<Duration>,
 }
 
 /// Reads an error body of any shape. Never fails: where nothing is known the
@@ -33,14 +37,20 @@ pub fn parse_error(body: &[u8]) -> ProviderError {
     let Ok(json) = serde_json::from_slice::<Value>(body) else {
         return ProviderError::default();
     };
-    from_value(&json).unwrap_or_default()
+    told(&json)
+}
+
+/// The error in a body, with the wait that it asks for.
+fn told(json: &Value) -> ProviderError {
+    let error = from_value(json).unwrap_or_default();
+    ProviderError { retry_delay: retry_delay(json), ..error }
 }
 
 /// The data of an `event: error`, which may also be plain words.
 #[must_use]
 pub fn parse_error_event(data: &[u8]) -> ProviderError {
     match serde_json::from_slice::<Value>(data) {
-        Ok(json) => from_value(&json).unwrap_or_default(),
+        Ok(json) => told(&json),
         Err(_) => ProviderError {
             message: cut(String::from_utf8_lossy(data).trim()),
             ..Default::default()
@@ -89,6 +99,7 @@ fn details(error: &Value) -> ProviderError {
         param: text(&["param"]),
         message: message_of(error),
         status,
+        retry_delay: None,
     }
 }
 

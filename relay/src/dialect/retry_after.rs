@@ -25,7 +25,8 @@ pub fn retry_after<'a>(
         let text = header("retry-after")?;
         seconds(text, 1.0).or_else(|| until(text, now))
     };
-    millis().or_else(plain).or_else(|| retry_delay(body?))
+    let delay = || retry_delay(&serde_json::from_slice(body?).ok()?);
+    millis().or_else(plain).or_else(delay)
 }
 
 fn seconds(text: &str, unit: f64) -> Option<Duration> {
@@ -46,9 +47,8 @@ fn until(text: &str, now: UnixMillis) -> Option<Duration> {
 }
 
 /// `error.details[].retryDelay`, such as `"48s"` or `"3.5s"`.
-fn retry_delay(body: &[u8]) -> Option<Duration> {
-    let json: Value = serde_json::from_slice(body).ok()?;
-    let json = json.as_array().and_then(|items| items.first()).unwrap_or(&json);
+pub(super) fn retry_delay(json: &Value) -> Option<Duration> {
+    let json = json.as_array().and_then(|items| items.first()).unwrap_or(json);
     json.pointer("/error/details")?.as_array()?.iter().find_map(|detail| {
         seconds(detail.get("retryDelay")?.as_str()?.trim().strip_suffix('s')?, 1.0)
     })

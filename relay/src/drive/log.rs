@@ -107,16 +107,22 @@ impl AttemptLog {
     fn usage(&self, outcome: AttemptOutcome, facts: &Facts, prompt_tokens: u64) -> (Usage, bool) {
         let sane = |count: Option<u64>| count.is_none_or(|count| count <= MOST_TOKENS);
         let is_whole = facts.finish.is_some() || facts.done;
-        let known = facts.usage.is_complete() && is_whole;
-        if known && sane(facts.usage.input) && sane(facts.usage.output) {
-            return (facts.usage, false);
+        let believed = |count: Option<u64>| count.filter(|count| sane(Some(*count)));
+        let told = Usage {
+            cached: believed(facts.usage.cached),
+            cache_write: believed(facts.usage.cache_write),
+            reasoning: believed(facts.usage.reasoning),
+            ..facts.usage
+        };
+        let known = told.is_complete() && is_whole;
+        if known && sane(told.input) && sane(told.output) {
+            return (told, false);
         }
         let refused_unread =
             outcome == AttemptOutcome::Connect || self.status.is_some_and(|status| status != 200);
         if refused_unread {
             return (Usage { input: Some(0), output: Some(0), ..Usage::default() }, false);
         }
-        let believed = |count: Option<u64>| count.filter(|count| sane(Some(*count)));
         let written = facts.text_bytes.div_ceil(BYTES_PER_TOKEN);
         let output = match believed(facts.usage.output) {
             Some(said) if is_whole => said,
@@ -125,7 +131,7 @@ impl AttemptLog {
         let usage = Usage {
             input: believed(facts.usage.input).or(Some(prompt_tokens)),
             output: Some(output),
-            ..facts.usage
+            ..told
         };
         (usage, true)
     }

@@ -125,9 +125,9 @@ impl Reading<'_> {
             End::Error(mut error) => {
                 classify(self.rung.provider.dialect(), &self.rung.matchers, None, &mut error);
                 self.log.detail = Some(format!("error event{}", tag(&error)));
-                let signature = error.signature;
+                let (signature, retry_after) = (error.signature, error.retry_delay);
                 *self.error = Some(error);
-                Ending::ErrorEvent { signature, retry_after: None }
+                Ending::ErrorEvent { signature, retry_after }
             }
         }
     }
@@ -135,7 +135,11 @@ impl Reading<'_> {
     /// Whether the whole answer does not follow the schema that it is checked against.
     fn is_wrong(&mut self) -> bool {
         let Some(schema) = self.schema else { return false };
-        let answer = self.reader.text();
+        let facts = self.reader.facts();
+        if facts.refused || facts.length {
+            return false;
+        }
+        let Some(answer) = self.reader.text() else { return false };
         let Some(problem) = schema.problem(&answer) else { return false };
         self.log.detail = Some("the answer does not follow its JSON schema".to_owned());
         *self.wrong = Some(Wrong { answer, problem });

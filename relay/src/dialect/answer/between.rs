@@ -1,6 +1,6 @@
 //! An answer on its way from one dialect to another.
 
-use super::hearing::{Hearing, Reader, Sink, Writer, over};
+use super::hearing::{Hearing, Listening, Reader, Sink, Writer, over};
 use super::{AnswerSpec, End, Facts, Form, Heard, Telling};
 use crate::dialect::neutral::Answer;
 use crate::dialect::sse::Event;
@@ -13,8 +13,7 @@ pub(super) struct Between {
     reader: Box<dyn Reader>,
     writer: Box<dyn Writer>,
     answer: Answer,
-    facts: Facts,
-    told_finished: bool,
+    listening: Listening,
 }
 
 impl Between {
@@ -24,8 +23,7 @@ impl Between {
             reader: super::reader(&spec),
             writer: super::writer(&spec),
             answer: Answer::default(),
-            facts: Facts::default(),
-            told_finished: false,
+            listening: Listening::default(),
         }
     }
 
@@ -39,10 +37,14 @@ impl Between {
             Form::Stream => Sink::Stream(&mut *self.writer, out),
             Form::Whole => Sink::Whole(&mut self.answer),
         };
-        let mut hearing = Hearing::new(&mut self.facts, sink);
+        let mut hearing = Hearing::new(&mut self.listening, sink);
         let end = read(&mut *self.reader, &mut hearing);
-        hearing.close(&mut self.told_finished, heard);
-        end.or_else(|| over(&self.spec, self.held()))
+        hearing.close(heard);
+        if self.writer.is_broken() {
+            return Some(End::Broken("arguments of a tool call that had ended"));
+        }
+        let end = end.map(|end| self.listening.judged(end, true));
+        end.or_else(|| over(&self.spec, self.held(), &self.listening))
     }
 }
 
@@ -64,36 +66,38 @@ impl Telling for Between {
     }
 
     fn end_of_body(&mut self) -> End {
-        self.reader.end_of_body(&self.facts)
+        let end = self.reader.end_of_body(&self.listening.facts);
+        self.listening.judged(end, true)
     }
 
     fn take_tail(&mut self) -> BytesMut {
         let mut tail = BytesMut::new();
-        self.writer.tail(&self.facts, &mut tail);
+        self.writer.tail(&self.listening.facts, &mut tail);
         tail
     }
 
     fn take_terminator(&mut self) -> BytesMut {
         let mut terminator = BytesMut::new();
-        self.writer.terminator(&self.facts, &mut terminator);
+        self.writer.terminator(&self.listening.facts, &mut terminator);
         terminator
     }
 
     fn take_whole(&mut self) -> Vec<u8> {
         let answer = std::mem::take(&mut self.answer);
-        self.writer.whole(&answer, &self.facts)
+        self.writer.whole(&answer, &self.listening.facts)
     }
 
     fn facts(&self) -> &Facts {
-        &self.facts
+        &self.listening.facts
     }
 
     fn facts_mut(&mut self) -> &mut Facts {
-        &mut self.facts
+        &mut self.listening.facts
     }
 
     fn held(&self) -> usize {
-        self.answer.held().saturating_add(self.writer.held())
+        let answer = self.answer.held().saturating_add(self.writer.held());
+        answer.saturating_add(self.reader.held())
     }
 
     fn sequence(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! What is heard of an answer while it is read, whatever dialect it comes in.
 
 use super::{AnswerSpec, End, Facts, Heard};
-use crate::dialect::neutral::{Answer, Event, Finish};
+use crate::dialect::neutral::{Answer, Event, Finish, JsonEnd};
 use crate::dialect::sse;
 use bytes::BytesMut;
 use shared::Usage;
@@ -21,6 +21,11 @@ pub(in crate::dialect) trait Reader: std::fmt::Debug + Send {
 
     /// What it means that the body has ended here.
     fn end_of_body(&mut self, facts: &Facts) -> End;
+
+    /// Bytes that are held.
+    fn held(&self) -> usize {
+        0
+    }
 }
 
 /// Writes an answer in a client's dialect.
@@ -46,6 +51,11 @@ pub(in crate::dialect) trait Writer: std::fmt::Debug + Send {
     fn sequence(&self) -> u64 {
         0
     }
+
+    /// Whether the answer went on in a way that this dialect cannot say truthfully.
+    fn is_broken(&self) -> bool {
+        false
+    }
 }
 
 /// Where events go.
@@ -58,9 +68,50 @@ pub(in crate::dialect) enum Sink<'a> {
     Nowhere,
 }
 
+/// More calls than any answer has; each costs room on both sides.
+const MOST_CALLS: usize = 4096;
+
+/// What is known of an answer while it is read.
+#[derive(Debug, Default)]
+pub(in crate::dialect) struct Listening {
+    pub(in crate::dialect) facts: Facts,
+    /// Where the arguments of each call end, by its number.
+    calls: Vec<JsonEnd>,
+    told_finished: bool,
+    /// Something was said that every dialect has words for.
+    said: bool,
+}
+
+impl Listening {
+    /// Whether a finish reason has come that nothing has taken back.
+    pub(super) const fn has_finished(&self) -> bool {
+        self.told_finished
+    }
+
+    /// What an end that the provider calls proper comes to. `translated`: to a client of
+    /// another dialect.
+    pub(super) fn judged(&self, end: End, translated: bool) -> End {
+        if end != End::Proper {
+            return end;
+        }
+        // Without a finish reason nobody has said that a call is whole.
+        if self.facts.finish.is_none() && self.calls.iter().any(|call| !call.is_reached()) {
+            return End::Cut;
+        }
+        if translated && self.facts.content && !self.said && !self.facts.refused {
+            return End::Broken("nothing in it has words in the client's dialect");
+        }
+        end
+    }
+
+    pub(super) const fn has_too_many_calls(&self) -> bool {
+        self.calls.len() > MOST_CALLS
+    }
+}
+
 /// Takes the facts out of events on their way to the client.
 pub(in crate::dialect) struct Hearing<'a> {
-    facts: &'a mut Facts,
+    listening: &'a mut Listening,
     sink: Sink<'a>,
     /// What this provider event held.
     content: bool,
@@ -74,69 +125,86 @@ impl std::fmt::Debug for Hearing<'_> {
 }
 
 impl<'a> Hearing<'a> {
-    pub(in crate::dialect) const fn new(facts: &'a mut Facts, sink: Sink<'a>) -> Self {
-        Self { facts, sink, content: false, finished: false }
+    pub(in crate::dialect) const fn new(listening: &'a mut Listening, sink: Sink<'a>) -> Self {
+        Self { listening, sink, content: false, finished: false }
     }
 
     /// What is known so far.
     pub(in crate::dialect) const fn facts(&mut self) -> &mut Facts {
-        self.facts
+        &mut self.listening.facts
     }
 
     /// Takes in what was said.
     pub(in crate::dialect) fn say(&mut self, event: &Event<'_>) {
         self.note(event);
         match &mut self.sink {
-            Sink::Stream(writer, out) => writer.event(event, self.facts, out),
+            Sink::Stream(writer, out) => writer.event(event, &self.listening.facts, out),
             Sink::Whole(answer) => answer.add(event),
             Sink::Nowhere => {}
         }
     }
 
     /// Content came that no other dialect has a word for, such as a provider's own tool at work.
-    pub(in crate::dialect) const fn activity(&mut self) {
+    pub(in crate::dialect) fn activity(&mut self) {
         self.content = true;
-        self.facts.content = true;
+        self.listening.facts.content = true;
+        self.take_back();
     }
 
     /// Token counts as far as they are known now.
     pub(in crate::dialect) const fn usage(&mut self, usage: Usage) {
-        self.facts.usage = usage;
+        self.listening.facts.usage = usage;
     }
 
-    /// One provider event has been read: what it comes to.
-    pub(in crate::dialect) const fn close(
-        self,
-        told_finished: &mut bool,
-        heard: &mut Heard,
-    ) -> bool {
+    /// One provider event has been read: whether it held content.
+    pub(in crate::dialect) const fn close(self, heard: &mut Heard) -> bool {
         let kind = if self.content { &mut heard.tokens } else { &mut heard.pings };
         *kind = kind.saturating_add(1);
-        if self.content && *told_finished {
+        let told = &mut self.listening.told_finished;
+        if self.content && *told {
             // It goes on: that was no finish reason, and what comes may still break.
-            *told_finished = false;
+            *told = false;
             heard.finished = false;
         }
-        if self.finished && !*told_finished {
-            *told_finished = true;
+        if self.finished && !*told {
+            *told = true;
             heard.finished = true;
         }
         self.content
     }
 
+    /// Content after a finish reason: that was none.
+    fn take_back(&mut self) {
+        self.finished = false;
+        self.listening.facts.finish = None;
+    }
+
     fn note(&mut self, event: &Event<'_>) {
-        let facts = &mut *self.facts;
+        if event.is_content() {
+            self.content = true;
+            self.listening.said = true;
+            self.listening.facts.content = true;
+            self.take_back();
+        }
+        let Listening { facts, calls, .. } = &mut *self.listening;
         let bytes = match event {
             Event::Text(text) | Event::Reasoning(text) => text.len(),
             Event::Refusal(text) => {
                 facts.refused = true;
                 text.len()
             }
-            Event::Call { name, .. } => {
+            Event::Call { name, custom, .. } => {
                 facts.tool_open = true;
+                calls.push(JsonEnd::new(*custom));
                 name.len()
             }
-            Event::Arguments { json, .. } => json.len(),
+            Event::Arguments { call, json } => {
+                facts.tool_open = true;
+                if let Some(end) = calls.get_mut(*call) {
+                    end.feed(json.escaped());
+                }
+                json.len()
+            }
             Event::Finish { finish, .. } => {
                 self.finished = true;
                 facts.tool_open = false;
@@ -150,15 +218,12 @@ impl<'a> Hearing<'a> {
             | Event::Redacted(_)
             | Event::CallSignature { .. } => 0,
         };
-        if event.is_content() {
-            self.content = true;
-            facts.content = true;
-        }
         facts.text_bytes = facts.text_bytes.saturating_add(bytes);
     }
 }
 
 /// The limit that an answer may not go over, if it has.
-pub(super) fn over(spec: &AnswerSpec, held: usize) -> Option<End> {
-    (held > spec.max_answer).then_some(End::TooLarge { limit: spec.max_answer })
+pub(super) fn over(spec: &AnswerSpec, held: usize, listening: &Listening) -> Option<End> {
+    let limit = spec.max_answer;
+    (held > limit || listening.has_too_many_calls()).then_some(End::TooLarge { limit })
 }

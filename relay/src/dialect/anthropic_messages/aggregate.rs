@@ -4,9 +4,8 @@
 //! last word counts, and blocks and fields that nobody here has heard of survive.
 
 use crate::dialect::fields::{Fields, Writer, push_array};
-use crate::dialect::json::{members, number, string_inner, word};
+use crate::dialect::json::{members, number, raw_members, string_inner, word};
 use crate::dialect::neutral::decode;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -18,7 +17,10 @@ const FIELD: usize = 192;
 pub(in crate::dialect) struct Aggregate {
     message: Fields,
     usage: Fields,
-    blocks: BTreeMap<u64, Block>,
+    /// With their indexes; an index may be used twice.
+    blocks: Vec<(u64, Block)>,
+    /// The latest block of each index.
+    by_index: BTreeMap<u64, usize>,
     held: usize,
 }
 
@@ -32,21 +34,15 @@ struct Block {
     citations: Vec<String>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Members<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow)]
-    index: Option<&'a RawValue>,
-    #[serde(borrow)]
-    message: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content_block: Option<&'a RawValue>,
-    #[serde(borrow)]
-    delta: Option<&'a RawValue>,
-    #[serde(borrow)]
-    usage: Option<&'a RawValue>,
+raw_members! {
+    Members {
+        kind: "type",
+        index: "index",
+        message: "message",
+        content_block: "content_block",
+        delta: "delta",
+        usage: "usage",
+    }
 }
 
 /// Each kind of delta, the member that holds its piece, and the block's member that it
@@ -82,10 +78,12 @@ impl Aggregate {
                 for (key, value) in object(event.content_block) {
                     keep(&mut block.fields, key, value, &mut self.held);
                 }
-                self.blocks.insert(index, block);
+                self.by_index.insert(index, self.blocks.len());
+                self.blocks.push((index, block));
             }
             "content_block_delta" => {
-                if let Some(block) = self.blocks.get_mut(&index) {
+                let at = self.by_index.get(&index).copied();
+                if let Some((_, block)) = at.and_then(|at| self.blocks.get_mut(at)) {
                     block.add(event.delta, &mut self.held);
                 }
             }
@@ -103,13 +101,14 @@ impl Aggregate {
 
     /// The message so far; afterwards there is none.
     pub(in crate::dialect) fn take(&mut self) -> Vec<u8> {
-        let this = std::mem::take(self);
+        let mut this = std::mem::take(self);
+        this.blocks.sort_by_key(|(index, _)| *index);
         let mut writer = Writer::new(Vec::with_capacity(this.held));
         let last = ["stop_reason", "stop_sequence"];
         for (key, value) in this.message.iter().filter(|(key, _)| !last.contains(key)) {
             writer.raw(key, value.get());
         }
-        let blocks: Vec<_> = this.blocks.values().map(Block::write).collect();
+        let blocks: Vec<_> = this.blocks.iter().map(|(_, block)| block.write()).collect();
         push_array(blocks.iter().map(String::as_str), writer.key("content"));
         for (key, value) in this.message.iter().filter(|(key, _)| last.contains(key)) {
             writer.raw(key, value.get());

@@ -2,11 +2,10 @@
 
 use super::usage::Counts;
 use crate::dialect::answer::{End, Facts, Hearing, Reader};
-use crate::dialect::json::{elements, members, number, word};
+use crate::dialect::json::{elements, members, number, raw_members, word};
 use crate::dialect::neutral::{Event, Finish, Text};
 use crate::dialect::provider_error::{parse_error, parse_error_event};
 use crate::dialect::sse;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
@@ -17,6 +16,8 @@ pub(in crate::dialect) struct MessagesReader {
     counts: Counts,
     blocks: HashMap<u64, Block>,
     calls: usize,
+    /// Bytes that the open blocks take.
+    held: usize,
 }
 
 /// A block that has begun.
@@ -33,58 +34,37 @@ enum Block {
     Other,
 }
 
-/// The members of an event that are looked at.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Members<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow)]
-    index: Option<&'a RawValue>,
-    #[serde(borrow)]
-    message: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content_block: Option<&'a RawValue>,
-    #[serde(borrow)]
-    delta: Option<&'a RawValue>,
-    #[serde(borrow)]
-    usage: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
+raw_members! {
+    /// The members of an event that are looked at.
+    Members {
+        kind: "type",
+        index: "index",
+        message: "message",
+        content_block: "content_block",
+        delta: "delta",
+        usage: "usage",
+        error: "error",
+    }
 }
 
-/// A message, a content block or a delta.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Part<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    model: Option<&'a RawValue>,
-    #[serde(borrow)]
-    usage: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    name: Option<&'a RawValue>,
-    #[serde(borrow)]
-    input: Option<&'a RawValue>,
-    #[serde(borrow)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow)]
-    thinking: Option<&'a RawValue>,
-    #[serde(borrow)]
-    signature: Option<&'a RawValue>,
-    #[serde(borrow)]
-    data: Option<&'a RawValue>,
-    #[serde(borrow)]
-    partial_json: Option<&'a RawValue>,
-    #[serde(borrow)]
-    stop_reason: Option<&'a RawValue>,
-    #[serde(borrow)]
-    stop_sequence: Option<&'a RawValue>,
+raw_members! {
+    /// A message, a content block or a delta.
+    Part {
+        kind: "type",
+        id: "id",
+        model: "model",
+        usage: "usage",
+        content: "content",
+        name: "name",
+        input: "input",
+        text: "text",
+        thinking: "thinking",
+        signature: "signature",
+        data: "data",
+        partial_json: "partial_json",
+        stop_reason: "stop_reason",
+        stop_sequence: "stop_sequence",
+    }
 }
 
 impl Reader for MessagesReader {
@@ -104,16 +84,19 @@ impl Reader for MessagesReader {
         match word(members.kind) {
             "message_start" => self.message_start(&members, hearing),
             "content_block_start" => self.block_start(&members, hearing),
-            "content_block_delta" => self.delta(&members, hearing),
+            "content_block_delta" => return self.delta(&members, hearing),
             "content_block_stop" => self.block_stop(&members, hearing),
             "message_delta" => self.message_delta(&members, hearing),
             "message_stop" => {
+                self.end_blocks(hearing);
                 hearing.facts().done = true;
                 return Some(End::Proper);
             }
             "error" => return Some(End::Error(parse_error(text.as_bytes()))),
             // Some servers put their error where no type says so.
-            _ if members.error.is_some() => return Some(End::Error(parse_error(text.as_bytes()))),
+            _ if members.error.is_some() || is_text(members.message) => {
+                return Some(End::Error(parse_error(text.as_bytes())));
+            }
             _ => {}
         }
         None
@@ -149,6 +132,27 @@ impl Reader for MessagesReader {
     fn end_of_body(&mut self, _facts: &Facts) -> End {
         End::Cut
     }
+
+    fn held(&self) -> usize {
+        self.held
+    }
+}
+
+/// What an open block costs in memory beside its text.
+const BLOCK: usize = 128;
+
+impl Block {
+    fn held(&self) -> usize {
+        let input = match self {
+            Self::Call { input: Some(input), .. } => input.len(),
+            _ => 0,
+        };
+        input.saturating_add(BLOCK)
+    }
+}
+
+fn is_text(raw: Option<&RawValue>) -> bool {
+    raw.is_some_and(|raw| raw.get().starts_with('"'))
 }
 
 impl MessagesReader {
@@ -165,7 +169,9 @@ impl MessagesReader {
         let block: Part<'_> = self::members(members.content_block);
         let begun = self.begin(&block, hearing);
         if let Some(index) = number(members.index) {
-            self.blocks.insert(index, begun);
+            self.held = self.held.saturating_add(begun.held());
+            let before = self.blocks.insert(index, begun);
+            self.held = self.held.saturating_sub(before.as_ref().map_or(0, Block::held));
         }
     }
 
@@ -199,7 +205,7 @@ impl MessagesReader {
         Block::Other
     }
 
-    fn delta(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) {
+    fn delta(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
         let delta: Part<'_> = self::members(members.delta);
         match word(delta.kind) {
             "text_delta" => say(delta.text, hearing, Event::Text),
@@ -210,27 +216,46 @@ impl MessagesReader {
                 let json = Text::of(delta.partial_json);
                 match block {
                     Some(Block::Call { call, input }) if !json.is_empty() => {
-                        *input = None;
+                        let spared = input.take().map_or(0, |input| input.len());
+                        self.held = self.held.saturating_sub(spared);
                         hearing.say(&Event::Arguments { call: *call, json });
                     }
                     Some(Block::Served) if !json.is_empty() => hearing.activity(),
+                    None if !json.is_empty() => {
+                        let lost = "arguments of a tool call that never began";
+                        return Some(End::Broken(lost));
+                    }
                     _ => {}
                 }
             }
             _ => {}
         }
+        None
+    }
+
+    /// Ends what nobody has ended.
+    fn end_blocks(&mut self, hearing: &mut Hearing<'_>) {
+        self.held = 0;
+        let mut open: Vec<(u64, Block)> = self.blocks.drain().collect();
+        open.sort_by_key(|(index, _)| *index);
+        open.into_iter().for_each(|(_, block)| end(block, hearing));
     }
 
     fn block_stop(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) {
         let block = number(members.index).and_then(|index| self.blocks.remove(&index));
         if let Some(block) = block {
+            self.held = self.held.saturating_sub(block.held());
             end(block, hearing);
         }
     }
 
     fn message_delta(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) {
         self.count(members.usage, hearing);
-        finish(&self::members(members.delta), hearing);
+        let delta: Part<'_> = self::members(members.delta);
+        if !word(delta.stop_reason).is_empty() {
+            self.end_blocks(hearing);
+        }
+        finish(&delta, hearing);
     }
 
     fn count(&mut self, usage: Option<&RawValue>, hearing: &mut Hearing<'_>) {

@@ -1,7 +1,6 @@
 //! Token counts as Anthropic writes them.
 
-use crate::dialect::json::{members, number};
-use serde::Deserialize;
+use crate::dialect::json::{members, number, raw_members};
 use serde_json::value::RawValue;
 use shared::Usage;
 
@@ -16,26 +15,20 @@ pub(super) struct Counts {
     thinking: Option<u64>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Members<'a> {
-    #[serde(borrow)]
-    input_tokens: Option<&'a RawValue>,
-    #[serde(borrow)]
-    output_tokens: Option<&'a RawValue>,
-    #[serde(borrow)]
-    cache_read_input_tokens: Option<&'a RawValue>,
-    #[serde(borrow)]
-    cache_creation_input_tokens: Option<&'a RawValue>,
-    #[serde(borrow)]
-    output_tokens_details: Option<&'a RawValue>,
+raw_members! {
+    Members {
+        input_tokens: "input_tokens",
+        output_tokens: "output_tokens",
+        cache_read_input_tokens: "cache_read_input_tokens",
+        cache_creation_input_tokens: "cache_creation_input_tokens",
+        output_tokens_details: "output_tokens_details",
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Details<'a> {
-    #[serde(borrow)]
-    thinking_tokens: Option<&'a RawValue>,
+raw_members! {
+    Details {
+        thinking_tokens: "thinking_tokens",
+    }
 }
 
 impl Counts {

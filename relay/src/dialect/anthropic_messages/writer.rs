@@ -10,6 +10,7 @@ use crate::dialect::frame;
 use crate::dialect::neutral::{Answer, Event, Finish, JsonEnd, Signed, Text};
 use bytes::{BufMut as _, BytesMut};
 use shared::{Dialect, Usage};
+use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
 
 /// Writes a message's stream.
@@ -21,14 +22,25 @@ pub(in crate::dialect) struct MessagesWriter {
     /// The next block's index.
     next: usize,
     open: Option<Open>,
-    /// What belongs to blocks after the open one.
-    waiting: Vec<Event<'static>>,
+    /// Blocks after the open one, in the order of their beginnings.
+    waiting: VecDeque<Waiting>,
+    /// Where each call that waits stands, counted from the first that ever waited.
+    places: HashMap<usize, usize>,
+    flushed: usize,
     waiting_bytes: usize,
+    is_broken: bool,
     finish: Option<Finish>,
     stop_sequence: Option<Text<'static>>,
     called: bool,
     /// Where an event's JSON is put together.
     json: String,
+}
+
+/// A block that waits.
+#[derive(Debug)]
+struct Waiting {
+    call: Option<usize>,
+    events: Vec<Event<'static>>,
 }
 
 /// The block that is open.
@@ -48,8 +60,11 @@ impl MessagesWriter {
             started: false,
             next: 0,
             open: None,
-            waiting: Vec::new(),
+            waiting: VecDeque::new(),
+            places: HashMap::new(),
+            flushed: 0,
             waiting_bytes: 0,
+            is_broken: false,
             finish: None,
             stop_sequence: None,
             called: false,
@@ -76,37 +91,59 @@ impl MessagesWriter {
         frame::named("message_start", &self.json, out);
     }
 
-    /// Whether `event` belongs to a block after one that is not known to be whole.
-    fn must_wait(&self, event: &Event<'_>) -> bool {
-        let Some(Open::Call(open, end)) = &self.open else { return false };
-        match event {
-            Event::Arguments { call, .. } => call != open,
-            Event::Begin { .. } | Event::Finish { .. } => false,
-            _ => !self.waiting.is_empty() || !end.is_reached(),
+    /// The call whose block is open and not known to be whole.
+    fn unfinished(&self) -> Option<usize> {
+        match &self.open {
+            Some(Open::Call(call, end)) if !end.is_reached() => Some(*call),
+            _ => None,
         }
     }
 
+    /// Keeps what belongs to a block after the open one.
     fn wait(&mut self, event: &Event<'_>) {
-        let event = event.clone().into_owned();
         let bytes = size_of::<Event<'_>>().saturating_add(event.bytes());
         self.waiting_bytes = self.waiting_bytes.saturating_add(bytes);
-        self.waiting.push(event);
+        let call = call_of(event);
+        let place = call.and_then(|call| self.places.get(&call).copied());
+        let place = place.map(|place| place.saturating_sub(self.flushed));
+        let event = event.clone().into_owned();
+        // What belongs to no call goes on with its like, if nothing came between.
+        let open_end = self.waiting.len().checked_sub(1).filter(|_| call.is_none());
+        let goes_on =
+            open_end.filter(|&at| self.waiting.get(at).is_some_and(|one| one.call.is_none()));
+        match place.or(goes_on).and_then(|at| self.waiting.get_mut(at)) {
+            Some(block) => block.events.push(event),
+            None => {
+                if let Some(call) = call {
+                    self.places.insert(call, self.flushed.saturating_add(self.waiting.len()));
+                }
+                self.waiting.push_back(Waiting { call, events: vec![event] });
+            }
+        }
     }
 
     /// Writes what waited, one block after another, each with all that is its own; up
     /// to the next call that is not whole, unless nothing more will come.
     fn flush(&mut self, is_last: bool, out: &mut BytesMut) {
-        let mut waiting = std::mem::take(&mut self.waiting);
-        self.waiting_bytes = 0;
-        // In order of the calls; arguments stay in the order in which they came.
-        waiting.sort_by_key(place);
-        for event in waiting {
-            if !is_last && self.must_wait(&event) {
-                self.wait(&event);
-            } else {
-                self.put(&event, out);
+        while is_last || self.unfinished().is_none() {
+            let Some(block) = self.waiting.pop_front() else { break };
+            self.flushed = self.flushed.saturating_add(1);
+            if let Some(call) = block.call {
+                self.places.remove(&call);
+            }
+            for event in &block.events {
+                let bytes = size_of::<Event<'_>>().saturating_add(event.bytes());
+                self.waiting_bytes = self.waiting_bytes.saturating_sub(bytes);
+                self.put(event, out);
             }
         }
+    }
+
+    /// Arguments for a call that is neither open nor waiting: its block has been stopped.
+    fn is_late(&self, event: &Event<'_>) -> bool {
+        let Event::Arguments { call, .. } = event else { return false };
+        let is_open = matches!(&self.open, Some(Open::Call(open, _)) if open == call);
+        !is_open && !self.places.contains_key(call)
     }
 
     fn put(&mut self, event: &Event<'_>, out: &mut BytesMut) {
@@ -207,13 +244,22 @@ impl Writer for MessagesWriter {
             }
             _ => self.start(None, facts, out),
         }
-        if self.must_wait(event) {
-            self.wait(event);
-            return;
+        if event.is_content() {
+            self.finish = None;
         }
-        self.put(event, out);
-        let is_whole = matches!(&self.open, Some(Open::Call(_, end)) if end.is_reached());
-        if is_whole && !self.waiting.is_empty() {
+        let open = self.unfinished();
+        let is_own =
+            open.is_some() && open == call_of(event) && matches!(event, Event::Arguments { .. });
+        if (open.is_some() || !self.waiting.is_empty()) && !is_own && !self.is_late(event) {
+            self.wait(event);
+        } else if self.is_late(event) {
+            // White space changes nothing; anything else would make two calls wrong.
+            self.is_broken |= !is_blank(event);
+            return;
+        } else {
+            self.put(event, out);
+        }
+        if open.is_some() && self.unfinished().is_none() {
             self.flush(false, out);
         }
     }
@@ -246,16 +292,24 @@ impl Writer for MessagesWriter {
     fn held(&self) -> usize {
         self.waiting_bytes
     }
+
+    fn is_broken(&self) -> bool {
+        self.is_broken
+    }
 }
 
-/// Which call an event that waits belongs to; what belongs to none comes last.
-fn place(event: &Event<'_>) -> usize {
+/// The call that an event belongs to.
+const fn call_of(event: &Event<'_>) -> Option<usize> {
     match event {
         Event::Call { call, .. }
         | Event::Arguments { call, .. }
-        | Event::CallSignature { call, .. } => *call,
-        _ => usize::MAX,
+        | Event::CallSignature { call, .. } => Some(*call),
+        _ => None,
     }
+}
+
+fn is_blank(event: &Event<'_>) -> bool {
+    matches!(event, Event::Arguments { json, .. } if json.decoded().trim().is_empty())
 }
 
 /// Counts in Anthropic's words: there the input is what no cache held.

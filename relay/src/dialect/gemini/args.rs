@@ -4,13 +4,21 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// Places are no deeper, and lists no longer, than this: what is, is left out.
+/// Places are no deeper than this.
 const DEEPEST: usize = 32;
-const LONGEST: usize = 10_000;
+/// What a step of a path may cost in memory beside its key.
+const STEP: usize = 2 * size_of::<Value>() + 32;
 
 /// Arguments that grow.
 #[derive(Debug, Default)]
-pub(super) struct Args(Value);
+pub(super) struct Args {
+    all: Value,
+    held: usize,
+}
+
+/// A piece names a place that cannot be.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Misplaced;
 
 /// One piece.
 #[derive(Default, Deserialize)]
@@ -25,9 +33,15 @@ struct Piece {
 
 impl Args {
     /// Adds a piece. Pieces of one string follow one another.
-    pub(super) fn add(&mut self, raw: &RawValue) {
-        let Ok(piece) = serde_json::from_str::<Piece>(raw.get()) else { return };
-        let Some(slot) = self.slot(&piece.json_path) else { return };
+    ///
+    /// # Errors
+    /// It does not fit into what there is: what is left of the arguments would be wrong.
+    pub(super) fn add(&mut self, raw: &RawValue) -> Result<(), Misplaced> {
+        let piece = serde_json::from_str::<Piece>(raw.get()).map_err(|_unreadable| Misplaced)?;
+        let steps = piece.json_path.matches(['.', '[']).count();
+        let cost = raw.get().len().saturating_add(steps.saturating_mul(STEP));
+        self.held = self.held.saturating_add(cost);
+        let slot = self.slot(&piece.json_path).ok_or(Misplaced)?;
         match (slot, piece) {
             (Value::String(all), Piece { string_value: Some(text), .. }) => all.push_str(&text),
             (slot, Piece { string_value: Some(text), .. }) => *slot = Value::String(text),
@@ -36,11 +50,17 @@ impl Args {
             (slot, Piece { null_value: Some(_), .. }) => *slot = Value::Null,
             _ => {}
         }
+        Ok(())
+    }
+
+    /// Bytes that are held, estimated.
+    pub(super) const fn held(&self) -> usize {
+        self.held
     }
 
     /// The arguments as JSON.
     pub(super) fn finish(self) -> String {
-        match self.0 {
+        match self.all {
             Value::Null => "{}".to_owned(),
             value => value.to_string(),
         }
@@ -48,7 +68,7 @@ impl Args {
 
     /// The place that `$.a.b[0]['c']` names, made where it is not there yet.
     fn slot(&mut self, path: &str) -> Option<&mut Value> {
-        let mut slot = &mut self.0;
+        let mut slot = &mut self.all;
         let mut rest = path.strip_prefix('$')?;
         for _ in 0..DEEPEST {
             if rest.is_empty() {
@@ -68,11 +88,9 @@ impl Args {
                         *slot = Value::Array(Vec::new());
                     }
                     let list = slot.as_array_mut()?;
-                    if index >= LONGEST {
-                        return None;
-                    }
-                    if index >= list.len() {
-                        list.resize(index + 1, Value::Null);
+                    // A list grows element by element.
+                    if index == list.len() {
+                        list.push(Value::Null);
                     }
                     list.get_mut(index)?
                 }
@@ -108,7 +126,7 @@ mod tests {
     fn args(pieces: &[&str]) -> String {
         let mut args = Args::default();
         for piece in pieces {
-            args.add(serde_json::from_str(piece).unwrap());
+            args.add(serde_json::from_str(piece).unwrap()).unwrap();
         }
         args.finish()
     }
@@ -119,6 +137,7 @@ mod tests {
         let pieces = [
             r#"{"jsonPath":"$.city","stringValue":"Os"}"#,
             r#"{"jsonPath":"$.city","stringValue":"lo"}"#,
+            r#"{"jsonPath":"$.days[0]","nullValue":"NULL_VALUE"}"#,
             r#"{"jsonPath":"$.days[1].n","numberValue":2}"#,
             r#"{"jsonPath":"$['odd.key']","boolValue":true}"#,
             r#"{"jsonPath":"$.none","nullValue":"NULL_VALUE"}"#,
@@ -130,14 +149,25 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_cannot_be_is_left_out() {
-        for bad in
-            ["city", "$.a[99999999]", "$.", "$[x]", "$.a[0", &format!("${}", ".a".repeat(99))]
-        {
+    fn a_place_that_cannot_be_is_told() {
+        let deep = format!("${}", ".a".repeat(99));
+        for bad in ["city", "$.a[1]", "$.a[99999999]", "$.", "$[x]", "$.a[0", "$.ok.x", &deep] {
+            let mut args = Args::default();
+            let good = r#"{"jsonPath":"$.ok","numberValue":1}"#;
+            assert_eq!(args.add(serde_json::from_str(good).unwrap()), Ok(()));
             let piece = serde_json::json!({"jsonPath": bad, "stringValue": "x"}).to_string();
-            let with = args(&[r#"{"jsonPath":"$.ok","numberValue":1}"#, &piece]);
-            let value: Value = serde_json::from_str(&with).unwrap();
-            assert_eq!(value["ok"], 1, "{bad}");
+            let piece: &RawValue = serde_json::from_str(&piece).unwrap();
+            assert_eq!(args.add(piece), Err(Misplaced), "{bad}");
         }
+    }
+
+    #[test]
+    fn what_is_held_grows_with_what_is_made() {
+        let mut args = Args::default();
+        for n in 0..1000 {
+            let piece = format!(r#"{{"jsonPath":"$[{n}].a.b","numberValue":1}}"#);
+            args.add(serde_json::from_str(&piece).unwrap()).unwrap();
+        }
+        assert!(args.held() > 1000 * 3 * size_of::<Value>(), "{}", args.held());
     }
 }

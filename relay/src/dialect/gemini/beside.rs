@@ -3,6 +3,7 @@
 //! No reader of event streams sees it: its lines have no field that matters. So the
 //! lines that are none of an event's are kept here until they are a JSON document.
 
+use crate::dialect::neutral::JsonEnd;
 use crate::dialect::provider_error::{ProviderError, parse_error};
 use memchr::memchr;
 
@@ -14,6 +15,8 @@ const MOST: usize = 64 * 1024;
 pub(super) struct Beside {
     line: Vec<u8>,
     kept: Vec<u8>,
+    /// Where the document in it ends, so that it is read once.
+    end: Option<JsonEnd>,
     /// The line is an event's: its rest does not matter.
     is_event: bool,
 }
@@ -41,6 +44,11 @@ impl Beside {
         self.end_line()
     }
 
+    fn forget(&mut self) {
+        self.kept.clear();
+        self.end = None;
+    }
+
     fn extend(&mut self, part: &[u8]) {
         if self.is_event {
             return;
@@ -51,7 +59,7 @@ impl Beside {
         if fields.iter().any(|field| self.line.starts_with(field)) {
             self.is_event = true;
             self.line.clear();
-            self.kept.clear();
+            self.forget();
         }
     }
 
@@ -61,16 +69,18 @@ impl Beside {
             return None;
         }
         if self.kept.len().saturating_add(line.len()) > MOST {
-            self.kept.clear();
+            self.forget();
             return None;
         }
         self.kept.extend_from_slice(&line);
         self.kept.push(b'\n');
-        // Only a line that closes can be the last one.
-        if !matches!(line.trim_ascii_end().last(), Some(b'}' | b']')) {
+        let end = self.end.get_or_insert(JsonEnd::new(false));
+        end.feed_plain(&line);
+        if !end.is_reached() {
             return None;
         }
         let error = parse_error(&self.kept);
+        self.forget();
         let is_error = !error.message.is_empty() || error.code.is_some();
         is_error.then_some(error)
     }

@@ -4,11 +4,10 @@ use super::args::Args;
 use super::beside::Beside;
 use super::usage::Counts;
 use crate::dialect::answer::{End, Facts, Hearing, Reader};
-use crate::dialect::json::{elements, is_truthy, members, number, word};
+use crate::dialect::json::{elements, is_truthy, members, number, raw_members, word};
 use crate::dialect::neutral::{Event, Finish, Text};
 use crate::dialect::provider_error::{ProviderError, parse_error, parse_error_event};
 use crate::dialect::sse;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use shared::RequestId;
 
@@ -25,75 +24,50 @@ pub(in crate::dialect) struct GeminiReader {
     beside: Beside,
 }
 
-/// The members of a response that are looked at.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Members<'a> {
-    #[serde(borrow)]
-    response_id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    model_version: Option<&'a RawValue>,
-    #[serde(borrow)]
-    candidates: Option<&'a RawValue>,
-    #[serde(borrow)]
-    prompt_feedback: Option<&'a RawValue>,
-    #[serde(borrow)]
-    usage_metadata: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
+raw_members! {
+    /// The members of a response that are looked at.
+    Members {
+        response_id: "responseId",
+        model_version: "modelVersion",
+        candidates: "candidates",
+        prompt_feedback: "promptFeedback",
+        usage_metadata: "usageMetadata",
+        error: "error",
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Candidate<'a> {
-    #[serde(borrow)]
-    index: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    parts: Option<&'a RawValue>,
-    #[serde(borrow)]
-    finish_reason: Option<&'a RawValue>,
-    #[serde(borrow)]
-    block_reason: Option<&'a RawValue>,
+raw_members! {
+    Candidate {
+        index: "index",
+        content: "content",
+        parts: "parts",
+        finish_reason: "finishReason",
+        block_reason: "blockReason",
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Part<'a> {
-    #[serde(borrow)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow)]
-    thought: Option<&'a RawValue>,
-    #[serde(borrow)]
-    thought_signature: Option<&'a RawValue>,
-    #[serde(borrow)]
-    function_call: Option<&'a RawValue>,
-    #[serde(borrow)]
-    inline_data: Option<&'a RawValue>,
-    #[serde(borrow)]
-    executable_code: Option<&'a RawValue>,
-    #[serde(borrow)]
-    code_execution_result: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tool_call: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tool_response: Option<&'a RawValue>,
+raw_members! {
+    Part {
+        text: "text",
+        thought: "thought",
+        thought_signature: "thoughtSignature",
+        function_call: "functionCall",
+        inline_data: "inlineData",
+        executable_code: "executableCode",
+        code_execution_result: "codeExecutionResult",
+        tool_call: "toolCall",
+        tool_response: "toolResponse",
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Call<'a> {
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    name: Option<&'a RawValue>,
-    #[serde(borrow)]
-    args: Option<&'a RawValue>,
-    #[serde(borrow)]
-    partial_args: Option<&'a RawValue>,
-    #[serde(borrow)]
-    will_continue: Option<&'a RawValue>,
+raw_members! {
+    Call {
+        id: "id",
+        name: "name",
+        args: "args",
+        partial_args: "partialArgs",
+        will_continue: "willContinue",
+    }
 }
 
 impl Reader for GeminiReader {
@@ -155,6 +129,10 @@ impl Reader for GeminiReader {
         }
         if facts.finish.is_some() { End::Proper } else { End::Cut }
     }
+
+    fn held(&self) -> usize {
+        self.growing.as_ref().map_or(0, |(_, args)| args.held())
+    }
 }
 
 impl GeminiReader {
@@ -203,7 +181,10 @@ impl GeminiReader {
         }
         let content: Candidate<'_> = members(candidate.content);
         for raw in elements(content.parts) {
-            self.part(&members(Some(raw)), hearing);
+            let end = self.part(&members(Some(raw)), hearing);
+            if end.is_some() {
+                return end;
+            }
         }
         let finish = match word(candidate.finish_reason) {
             "" | "FINISH_REASON_UNSPECIFIED" => return None,
@@ -229,18 +210,25 @@ impl GeminiReader {
             | "OTHER") => return Some(End::Error(failed(broken))),
             _ => Finish::Other,
         };
-        self.end_growing(hearing);
+        if let Some((call, args)) = self.growing.take() {
+            // Nobody has said that its arguments are whole.
+            if finish != Finish::Length {
+                return Some(End::Broken("a tool call whose arguments were not ended"));
+            }
+            let mut json = args.finish();
+            json.pop();
+            hearing.say(&Event::Arguments { call, json: Text::plain(&json) });
+        }
         hearing.say(&Event::Finish { finish, stop_sequence: None });
         None
     }
 
-    fn part(&mut self, part: &Part<'_>, hearing: &mut Hearing<'_>) {
+    fn part(&mut self, part: &Part<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
         let is_thought = part.thought.is_some_and(|raw| raw.get() == "true");
         let text = Text::of(part.text);
         let signature = Text::of(part.thought_signature);
         if let Some(raw) = part.function_call {
-            self.call(&members(Some(raw)), signature, hearing);
-            return;
+            return self.call(&members(Some(raw)), signature, hearing);
         }
         if !text.is_empty() {
             hearing.say(&if is_thought { Event::Reasoning(text) } else { Event::Text(text) });
@@ -259,19 +247,27 @@ impl GeminiReader {
         if others.iter().any(Option::is_some) {
             hearing.activity();
         }
+        None
     }
 
-    fn call(&mut self, call: &Call<'_>, signature: Text<'_>, hearing: &mut Hearing<'_>) {
+    fn call(
+        &mut self,
+        call: &Call<'_>,
+        signature: Text<'_>,
+        hearing: &mut Hearing<'_>,
+    ) -> Option<End> {
         let goes_on = call.will_continue.is_some_and(|raw| raw.get() == "true");
         let (id, name) = (Text::of(call.id), Text::of(call.name));
-        if name.is_empty() && self.growing.is_some() {
-            self.grow(call, hearing);
-            if !goes_on {
+        if name.is_empty() {
+            let end = self.grow(call, hearing);
+            if end.is_none() && !goes_on {
                 self.end_growing(hearing);
             }
-            return;
+            return end;
         }
-        self.end_growing(hearing);
+        if self.growing.is_some() {
+            return Some(End::Broken("a tool call whose arguments were not ended"));
+        }
         let number = self.calls;
         self.calls += 1;
         if !signature.is_empty() {
@@ -287,21 +283,25 @@ impl GeminiReader {
         hearing.say(&Event::Call { call: number, id, name, custom: false });
         if goes_on || call.partial_args.is_some() {
             self.growing = Some((number, Args::default()));
-            self.grow(call, hearing);
-            if !goes_on {
+            let end = self.grow(call, hearing);
+            if end.is_none() && !goes_on {
                 self.end_growing(hearing);
             }
-        } else if let Some(args) = call.args.filter(|raw| raw.get() != "null") {
-            hearing.say(&Event::Arguments { call: number, json: Text::plain(args.get()) });
+            return end;
         }
+        // Gemini says it whole: no arguments are none.
+        let json = call.args.map_or("{}", RawValue::get);
+        hearing.say(&Event::Arguments { call: number, json: Text::plain(json) });
+        None
     }
 
     /// Adds pieces of arguments; each is content, though it cannot be said before its end.
-    fn grow(&mut self, call: &Call<'_>, hearing: &mut Hearing<'_>) {
-        if let Some((_, args)) = &mut self.growing {
-            elements(call.partial_args).into_iter().for_each(|piece| args.add(piece));
-            hearing.activity();
-        }
+    fn grow(&mut self, call: &Call<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
+        // What ends a call that has ended says nothing.
+        let (_, args) = self.growing.as_mut()?;
+        hearing.activity();
+        let misplaced = elements(call.partial_args).into_iter().find_map(|one| args.add(one).err());
+        misplaced.map(|_| End::Broken("a piece of arguments that fits nowhere"))
     }
 
     fn end_growing(&mut self, hearing: &mut Hearing<'_>) {

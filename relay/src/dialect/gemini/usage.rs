@@ -1,7 +1,6 @@
 //! Token counts as Gemini writes them.
 
-use crate::dialect::json::{members, number};
-use serde::Deserialize;
+use crate::dialect::json::{members, number, raw_members};
 use serde_json::value::RawValue;
 use shared::Usage;
 
@@ -17,21 +16,15 @@ pub(super) struct Counts {
     total: Option<u64>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Members<'a> {
-    #[serde(borrow)]
-    prompt_token_count: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tool_use_prompt_token_count: Option<&'a RawValue>,
-    #[serde(borrow)]
-    candidates_token_count: Option<&'a RawValue>,
-    #[serde(borrow)]
-    thoughts_token_count: Option<&'a RawValue>,
-    #[serde(borrow)]
-    cached_content_token_count: Option<&'a RawValue>,
-    #[serde(borrow)]
-    total_token_count: Option<&'a RawValue>,
+raw_members! {
+    Members {
+        prompt_token_count: "promptTokenCount",
+        tool_use_prompt_token_count: "toolUsePromptTokenCount",
+        candidates_token_count: "candidatesTokenCount",
+        thoughts_token_count: "thoughtsTokenCount",
+        cached_content_token_count: "cachedContentTokenCount",
+        total_token_count: "totalTokenCount",
+    }
 }
 
 impl Counts {

@@ -4,6 +4,7 @@ use super::{Field, Row, When, row};
 use shared::Signature;
 
 const REQUEST: When = When::Statuses(&[400, 413, 422]);
+const MISSING: When = When::Statuses(&[400, 404]);
 const SERVER: When = When::Statuses(&[500, 502, 503, 504, 529]);
 
 /// The table.
@@ -16,6 +17,8 @@ pub const ANTHROPIC_MESSAGES: &[Row] = {
         row(REQUEST, Message, "exceed context limit", ContextExceeded),
         row(REQUEST, Message, "context window", ContextExceeded),
         row(REQUEST, Message, "input is too long", ContextExceeded),
+        // A file of the conversation is not there: the request's fault.
+        row(MISSING, Message, "file not found", BadRequest),
         // Our account, under whatever status: a spend limit is a 400 or a 429.
         row(Always, Type, "billing_error", Auth),
         row(Always, Message, "credit balance is too low", Auth),

@@ -8,8 +8,8 @@ pub struct JsonEnd {
     in_string: bool,
     /// The last character of the JSON was a backslash in a string.
     escaped: bool,
-    /// The last character of the piece was the backslash of the outer escape.
-    outer: bool,
+    /// Within the outer escape.
+    outer: Outer,
     begun: bool,
     /// Free text has no end that could be seen.
     free: bool,
@@ -19,26 +19,43 @@ impl JsonEnd {
     /// For arguments that are JSON, or free text.
     #[must_use]
     pub const fn new(free: bool) -> Self {
-        Self { depth: 0, in_string: false, escaped: false, outer: false, begun: false, free }
+        Self { depth: 0, in_string: false, escaped: false, outer: Outer::None, begun: false, free }
     }
 
     /// Takes in a piece, escaped as between the quotes of a JSON string.
     pub fn feed(&mut self, piece: &str) {
         for byte in piece.bytes() {
-            if self.outer {
-                self.outer = false;
-                match byte {
-                    b'"' | b'\\' | b'/' => self.character(byte),
-                    // Spaces, or characters beyond ASCII, or control characters: none of
-                    // them ends anything. `\u0022` and its like are not written by anyone.
-                    _ => self.escaped = false,
+            self.outer = match self.outer {
+                Outer::None if byte == b'\\' => Outer::Begun,
+                Outer::Begun if byte == b'u' => Outer::Code { digits: 0, code: 0 },
+                Outer::None => {
+                    self.character(byte);
+                    Outer::None
                 }
-            } else if byte == b'\\' {
-                self.outer = true;
-            } else {
-                self.character(byte);
-            }
+                Outer::Begun => {
+                    // `\n` and its like end nothing.
+                    self.character(if matches!(byte, b'"' | b'\\' | b'/') { byte } else { b' ' });
+                    Outer::None
+                }
+                Outer::Code { digits, code } => self.digit(digits, code, byte),
+            };
         }
+    }
+
+    /// Takes in bytes of JSON as it is.
+    pub fn feed_plain(&mut self, json: &[u8]) {
+        json.iter().for_each(|byte| self.character(*byte));
+    }
+
+    fn digit(&mut self, digits: u8, code: u16, byte: u8) -> Outer {
+        let value = char::from(byte).to_digit(16).and_then(|value| u16::try_from(value).ok());
+        let code = code.wrapping_mul(16).wrapping_add(value.unwrap_or(0));
+        if digits < 3 {
+            return Outer::Code { digits: digits + 1, code };
+        }
+        // Some write quotes and braces so; what is beyond ASCII ends nothing.
+        self.character(u8::try_from(code).ok().filter(u8::is_ascii).unwrap_or(b' '));
+        Outer::None
     }
 
     /// Whether the value is whole. Only objects and arrays have an end that can be seen.
@@ -69,6 +86,19 @@ impl JsonEnd {
     }
 }
 
+/// Where in the escape of the string around it the JSON is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outer {
+    None,
+    /// After the backslash.
+    Begun,
+    /// In the digits of `\uXXXX`.
+    Code {
+        digits: u8,
+        code: u16,
+    },
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Text;
@@ -92,6 +122,15 @@ mod tests {
                 assert!(end.is_reached(), "{json} at {cut}");
             }
         }
+    }
+
+    #[test]
+    fn quotes_and_braces_may_be_written_by_their_codes() {
+        let mut end = JsonEnd::new(false);
+        end.feed(r"\u007b\u0022a}\u005c\u0022\u0022:1");
+        assert!(!end.is_reached());
+        end.feed(r"\u007D");
+        assert!(end.is_reached());
     }
 
     #[test]

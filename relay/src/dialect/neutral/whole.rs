@@ -62,6 +62,10 @@ const PIECE: usize = 2 * size_of::<Piece>();
 impl Answer {
     /// Adds what an event says.
     pub fn add(&mut self, event: &Event<'_>) {
+        if event.is_content() {
+            // Content after a finish reason: that was none.
+            self.finish = None;
+        }
         match event {
             Event::Begin { id, model } => {
                 self.id = id.escaped().to_owned();
@@ -82,7 +86,8 @@ impl Answer {
                 }
             },
             Event::Signature(proof) => match self.pieces.last_mut() {
-                Some(Piece::Reasoning { signature, .. }) => {
+                // One proof is whole: the next is another thought's.
+                Some(Piece::Reasoning { signature: signature @ None, .. }) => {
                     grow(signature.get_or_insert_default(), proof.escaped(), &mut self.held);
                 }
                 _ => {
@@ -101,7 +106,8 @@ impl Answer {
                 _ => self.push(Piece::Refusal(text.escaped().to_owned()), text.escaped().len()),
             },
             Event::CallSignature { signature, .. } => {
-                self.signature = Some(signature.escaped().to_owned())
+                self.held = self.held.saturating_add(signature.escaped().len());
+                self.signature = Some(signature.escaped().to_owned());
             }
             Event::Call { call, id, name, custom } => {
                 let piece = Piece::Call {
@@ -130,6 +136,13 @@ impl Answer {
                 }
             }
         }
+    }
+
+    /// Whether it has text, and neither tool calls nor a refusal.
+    #[must_use]
+    pub fn is_plain_text(&self) -> bool {
+        let other = |piece: &Piece| matches!(piece, Piece::Call { .. } | Piece::Refusal(_));
+        !self.pieces.iter().any(other)
     }
 
     /// Its text, decoded.

@@ -200,6 +200,8 @@ impl Object for Delta {
                 self.refusal |= bytes > 0;
                 self.text(bytes);
             }
+            // Pictures and sound that the model made.
+            "images" | "audio" => self.content |= is_truthy(map.next_value::<&RawValue>()?.get()),
             "tool_calls" => map.next_value_seed(Each(&mut Call(self)))?,
             "function_call" => map.next_value_seed(One(&mut Call(self)))?,
             _ => skip(map)?,

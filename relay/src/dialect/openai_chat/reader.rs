@@ -6,11 +6,12 @@
 use super::DONE;
 use super::usage::Counts;
 use crate::dialect::answer::{End, Facts, Hearing, Reader};
-use crate::dialect::json::{One, elements, is_truthy, members, number, string_inner, word};
-use crate::dialect::neutral::{Event, Finish, Text};
+use crate::dialect::json::{
+    One, elements, is_truthy, members, number, place, raw_members, string_inner, word,
+};
+use crate::dialect::neutral::{Event, Finish, JsonEnd, Text};
 use crate::dialect::provider_error::{ProviderError, parse_error, parse_error_event};
 use crate::dialect::sse;
-use serde::Deserialize;
 use serde::de::DeserializeSeed as _;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -20,108 +21,76 @@ use std::collections::HashMap;
 pub(in crate::dialect) struct ChatReader {
     begun: bool,
     counts: Counts,
-    /// Ids of the calls so far, in order.
-    calls: Vec<String>,
+    /// The calls so far, in order.
+    calls: Vec<Known>,
     /// The latest call of each index.
     by_index: HashMap<u64, usize>,
-    /// Which of the two names its reasoning goes by; some vendors say it under both.
-    reasoning: Option<&'static str>,
+    /// Bytes that the calls take.
+    held: usize,
 }
 
-/// The members of a chunk that are looked at.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Members<'a> {
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    model: Option<&'a RawValue>,
-    #[serde(borrow)]
-    object: Option<&'a RawValue>,
-    #[serde(borrow)]
-    choices: Option<&'a RawValue>,
-    #[serde(borrow)]
-    usage: Option<&'a RawValue>,
-    #[serde(borrow)]
-    x_groq: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
+raw_members! {
+    /// The members of a chunk that are looked at.
+    Members {
+        id: "id",
+        model: "model",
+        object: "object",
+        choices: "choices",
+        usage: "usage",
+        x_groq: "x_groq",
+        error: "error",
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Choice<'a> {
-    #[serde(borrow)]
-    index: Option<&'a RawValue>,
-    #[serde(borrow)]
-    delta: Option<&'a RawValue>,
-    #[serde(borrow)]
-    message: Option<&'a RawValue>,
-    #[serde(borrow)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow)]
-    finish_reason: Option<&'a RawValue>,
-    #[serde(borrow)]
-    usage: Option<&'a RawValue>,
+raw_members! {
+    Choice {
+        index: "index",
+        delta: "delta",
+        message: "message",
+        text: "text",
+        finish_reason: "finish_reason",
+        usage: "usage",
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Delta<'a> {
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    reasoning_content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    reasoning: Option<&'a RawValue>,
-    #[serde(borrow)]
-    reasoning_details: Option<&'a RawValue>,
-    #[serde(borrow)]
-    refusal: Option<&'a RawValue>,
-    #[serde(borrow)]
-    tool_calls: Option<&'a RawValue>,
-    #[serde(borrow)]
-    function_call: Option<&'a RawValue>,
+raw_members! {
+    Delta {
+        content: "content",
+        reasoning_content: "reasoning_content",
+        reasoning: "reasoning",
+        reasoning_details: "reasoning_details",
+        refusal: "refusal",
+        tool_calls: "tool_calls",
+        function_call: "function_call",
+        images: "images",
+        audio: "audio",
+    }
 }
 
-/// A part of content, a detail of reasoning, or an object with `usage`.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Part<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow)]
-    thinking: Option<&'a RawValue>,
-    #[serde(borrow)]
-    signature: Option<&'a RawValue>,
-    #[serde(borrow)]
-    data: Option<&'a RawValue>,
-    #[serde(borrow)]
-    usage: Option<&'a RawValue>,
+raw_members! {
+    /// A part of content, a detail of reasoning, or an object with `usage`.
+    Part {
+        kind: "type",
+        text: "text",
+        thinking: "thinking",
+        signature: "signature",
+        data: "data",
+        usage: "usage",
+    }
 }
 
-/// An entry of `tool_calls`, or what holds its name.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Call<'a> {
-    #[serde(borrow)]
-    index: Option<&'a RawValue>,
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    function: Option<&'a RawValue>,
-    #[serde(borrow)]
-    custom: Option<&'a RawValue>,
-    #[serde(borrow)]
-    name: Option<&'a RawValue>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
-    input: Option<&'a RawValue>,
-    #[serde(borrow)]
-    extra_content: Option<&'a RawValue>,
+raw_members! {
+    /// An entry of `tool_calls`, or what holds its name.
+    Call {
+        index: "index",
+        id: "id",
+        function: "function",
+        custom: "custom",
+        name: "name",
+        arguments: "arguments",
+        input: "input",
+        extra_content: "extra_content",
+    }
 }
 
 impl Reader for ChatReader {
@@ -191,6 +160,10 @@ impl Reader for ChatReader {
     fn end_of_body(&mut self, facts: &Facts) -> End {
         if facts.finish.is_some() { End::Proper } else { End::Cut }
     }
+
+    fn held(&self) -> usize {
+        self.held
+    }
 }
 
 impl ChatReader {
@@ -229,7 +202,12 @@ impl ChatReader {
             return None;
         }
         match choice.delta.or(choice.message) {
-            Some(delta) => self.delta(&members(Some(delta)), hearing),
+            Some(delta) => {
+                let end = self.delta(&members(Some(delta)), hearing);
+                if end.is_some() {
+                    return end;
+                }
+            }
             None => say(choice.text, hearing, Event::Text),
         }
         let finish = match word(choice.finish_reason) {
@@ -245,90 +223,145 @@ impl ChatReader {
         None
     }
 
-    fn delta(&mut self, delta: &Delta<'_>, hearing: &mut Hearing<'_>) {
-        self.reasoning(delta, hearing);
+    fn delta(&mut self, delta: &Delta<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
+        reasoning(delta, hearing);
         match delta.content {
             Some(raw) if raw.get().starts_with('[') => parts(raw, hearing),
             content => say(content, hearing, Event::Text),
         }
         say(delta.refusal, hearing, Event::Refusal);
+        // Pictures and sound, for which other dialects have no words.
+        let seen = [delta.images, delta.audio].into_iter().flatten();
+        if seen.into_iter().any(|raw| is_truthy(raw.get())) {
+            hearing.activity();
+        }
         for (position, entry) in elements(delta.tool_calls).into_iter().enumerate() {
-            let call: Call<'_> = members(Some(entry));
-            self.call(&call, position, hearing);
-        }
-        if let Some(raw) = delta.function_call.filter(|raw| raw.get().starts_with('{')) {
-            let call = Call { function: Some(raw), ..Call::default() };
-            self.call(&call, 0, hearing);
-        }
-    }
-
-    fn reasoning(&mut self, delta: &Delta<'_>, hearing: &mut Hearing<'_>) {
-        let both = [
-            ("reasoning_content", Text::of(delta.reasoning_content)),
-            ("reasoning", Text::of(delta.reasoning)),
-        ];
-        for (name, text) in both {
-            if !text.is_empty() && *self.reasoning.get_or_insert(name) == name {
-                hearing.say(&Event::Reasoning(text));
+            let end = self.call(&members(Some(entry)), position, hearing);
+            if end.is_some() {
+                return end;
             }
         }
-        for raw in elements(delta.reasoning_details) {
-            let detail: Part<'_> = members(Some(raw));
-            match word(detail.kind) {
-                "reasoning.encrypted" => say(detail.data, hearing, Event::Redacted),
-                // Its text stands in `reasoning` as well.
-                _ => say(detail.signature, hearing, Event::Signature),
-            }
-        }
+        let old = delta.function_call.filter(|raw| raw.get().starts_with('{'))?;
+        self.call(&Call { function: Some(old), ..Call::default() }, 0, hearing)
     }
 
-    fn call(&mut self, entry: &Call<'_>, position: usize, hearing: &mut Hearing<'_>) {
+    fn call(
+        &mut self,
+        entry: &Call<'_>,
+        position: usize,
+        hearing: &mut Hearing<'_>,
+    ) -> Option<End> {
         let custom = entry.custom.is_some();
         let inner: Call<'_> = members(entry.function.or(entry.custom));
         let (id, name) = (Text::of(entry.id), Text::of(inner.name));
-        let index = number(entry.index);
-        let open = match index {
-            Some(index) => self.by_index.get(&index).copied(),
-            None => self.calls.len().checked_sub(1),
-        };
-        let continues = open.filter(|&at| {
-            let known = self.calls.get(at).map(String::as_str).unwrap_or_default();
-            let other_id = !id.is_empty() && !known.is_empty() && id.escaped() != known;
-            // Without index and id, calls beside each other are told apart by place.
-            let beside = index.is_none() && id.is_empty() && position > 0 && !name.is_empty();
-            !other_id && !beside
-        });
-        let call = continues.unwrap_or_else(|| {
-            let call = self.calls.len();
-            self.calls.push(id.escaped().to_owned());
-            if let Some(index) = index {
-                self.by_index.insert(index, call);
-            }
-            if let Some(signature) = google_signature(entry) {
-                hearing.say(&Event::CallSignature { call, signature });
-            }
-            hearing.say(&Event::Call { call, id, name, custom });
-            call
-        });
         let json = match inner.arguments.or(inner.input) {
             // Arguments are JSON in a string; this vendor left out the string.
             Some(raw) if raw.get().starts_with('{') => Text::plain(raw.get()),
             raw => Text::of(raw),
         };
+        let index = place(entry.index);
+        let open = match index {
+            Some(index) => self.by_index.get(&index).copied(),
+            None => self.calls.len().checked_sub(1),
+        };
+        let continues = open.filter(|&at| {
+            self.calls.get(at).is_some_and(|known| {
+                let beside = index.is_none() && position > 0;
+                known.goes_on(&id, &name, !json.is_empty(), beside)
+            })
+        });
+        let call = match continues {
+            Some(call) => call,
+            None if id.is_empty() && name.is_empty() => {
+                // An empty entry says nothing; arguments of a call that never began are the
+                // rest of one whose beginning was lost.
+                let lost = "arguments of a tool call that never began";
+                return (!json.is_empty()).then_some(End::Broken(lost));
+            }
+            None => self.begin_call(entry, (index, &id, &name), custom, hearing),
+        };
         if !json.is_empty() {
+            if let Some(known) = self.calls.get_mut(call) {
+                known.end.feed(json.escaped());
+            }
             hearing.say(&Event::Arguments { call, json });
         }
+        None
+    }
+
+    fn begin_call(
+        &mut self,
+        entry: &Call<'_>,
+        (index, id, name): (Option<u64>, &Text<'_>, &Text<'_>),
+        custom: bool,
+        hearing: &mut Hearing<'_>,
+    ) -> usize {
+        let call = self.calls.len();
+        let known = Known {
+            id: id.escaped().to_owned(),
+            name: name.escaped().to_owned(),
+            end: JsonEnd::new(custom),
+        };
+        self.held = self.held.saturating_add(known.id.len() + known.name.len() + KNOWN);
+        self.calls.push(known);
+        if let Some(index) = index {
+            self.by_index.insert(index, call);
+        }
+        if let Some(signature) = google_signature(entry) {
+            hearing.say(&Event::CallSignature { call, signature });
+        }
+        hearing.say(&Event::Call { call, id: id.clone(), name: name.clone(), custom });
+        call
+    }
+}
+
+/// A call that has begun.
+#[derive(Debug)]
+struct Known {
+    id: String,
+    name: String,
+    end: JsonEnd,
+}
+
+/// What a call costs in memory beside its texts.
+const KNOWN: usize = 2 * size_of::<Known>() + 64;
+
+impl Known {
+    /// Whether an entry at its index goes on with it. Vendors give all calls one index, or
+    /// none, or no ids; some repeat id and name in each piece.
+    fn goes_on(&self, id: &Text<'_>, name: &Text<'_>, has_json: bool, beside: bool) -> bool {
+        let differs =
+            |new: &Text<'_>, old: &str| !new.is_empty() && !old.is_empty() && new.escaped() != old;
+        if differs(id, &self.id) || differs(name, &self.name) {
+            return false;
+        }
+        let same_id = !id.is_empty() && id.escaped() == self.id;
+        // Named again without an id: another call of the same tool, if this one is whole or
+        // stands beside it.
+        let named_again = !name.is_empty() && has_json && self.end.is_reached();
+        same_id || !(named_again || (beside && !name.is_empty()))
+    }
+}
+
+/// What it thought, under whichever name. The same text often stands under two: the first
+/// one counts. Details hold its proofs.
+fn reasoning(delta: &Delta<'_>, hearing: &mut Hearing<'_>) {
+    let plain = [delta.reasoning_content, delta.reasoning];
+    let said = plain.into_iter().find(|raw| !Text::of(*raw).is_empty()).flatten();
+    say(said, hearing, Event::Reasoning);
+    for raw in elements(delta.reasoning_details) {
+        let detail: Part<'_> = members(Some(raw));
+        if word(detail.kind) == "reasoning.encrypted" {
+            say(detail.data, hearing, Event::Redacted);
+            continue;
+        }
+        say(detail.signature, hearing, Event::Signature);
     }
 }
 
 fn google_signature<'e>(entry: &Call<'e>) -> Option<Text<'e>> {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Extra<'a> {
-        #[serde(borrow)]
-        google: Option<&'a RawValue>,
-        #[serde(borrow)]
-        thought_signature: Option<&'a RawValue>,
+    raw_members! {
+        Extra { google: "google", thought_signature: "thought_signature" }
     }
     let extra: Extra<'_> = members(entry.extra_content);
     let google: Extra<'_> = members(extra.google);

@@ -5,6 +5,7 @@ use crate::dialect::answer::{AnswerSpec, Facts, Writer};
 use crate::dialect::neutral::{Answer, Event, Finish, Signed};
 use bytes::{BufMut as _, BytesMut};
 use shared::{Dialect, Usage};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Writes a stream of chunks.
@@ -18,7 +19,9 @@ pub(in crate::dialect) struct ChatWriter {
     head: String,
     called: bool,
     /// Calls that have no arguments so far.
-    bare: Vec<usize>,
+    bare: BTreeSet<usize>,
+    /// Calls whose input is free text.
+    custom: BTreeSet<usize>,
     finish: Option<Finish>,
     signature: Option<String>,
 }
@@ -32,7 +35,8 @@ impl ChatWriter {
             created: spec.created,
             head: String::new(),
             called: false,
-            bare: Vec::new(),
+            bare: BTreeSet::new(),
+            custom: BTreeSet::new(),
             finish: None,
             signature: None,
         }
@@ -72,6 +76,9 @@ impl Writer for ChatWriter {
         match event {
             Event::Begin { id, model } => self.start(id.escaped(), model.escaped(), out),
             _ => self.start("", "", out),
+        }
+        if event.is_content() {
+            self.finish = None;
         }
         match event {
             Event::Begin { .. } => {}
@@ -114,15 +121,18 @@ impl Writer for ChatWriter {
                     let _ = write!(delta, "{extra}\"{proof}\"}}}}");
                 }
                 delta.push_str("}]}");
-                if !custom {
-                    self.bare.push(*call);
-                }
+                let kind = if *custom { &mut self.custom } else { &mut self.bare };
+                kind.insert(*call);
                 self.chunk(&[&delta], "null", out);
             }
             Event::Arguments { call, json } => {
-                self.bare.retain(|bare| bare != call);
-                let lead =
-                    format!(r#"{{"tool_calls":[{{"index":{call},"function":{{"arguments":""#);
+                self.bare.remove(call);
+                let (kind, input) = if self.custom.contains(call) {
+                    ("custom", "input")
+                } else {
+                    ("function", "arguments")
+                };
+                let lead = format!(r#"{{"tool_calls":[{{"index":{call},"{kind}":{{"{input}":""#);
                 self.chunk(&[&lead, json.escaped(), "\"}}]}"], "null", out);
             }
             Event::Finish { finish, .. } => self.finish = Some(*finish),

@@ -4,7 +4,7 @@
 
 use crate::dialect::answer::Facts;
 use crate::dialect::fields::{Writer, push_array};
-use crate::dialect::neutral::Finish;
+use crate::dialect::neutral::{Finish, JsonEnd};
 use shared::Usage;
 
 /// A piece of a message's content.
@@ -72,15 +72,24 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn json(&self, is_done: bool) -> String {
+    /// `status` is one of [`IN_PROGRESS`], [`COMPLETED`], [`INCOMPLETE`].
+    pub(super) fn json(&self, status: &str) -> String {
         let mut item = Writer::new(Vec::new());
         item.escaped("id", &self.item_id);
         item.string("type", if self.custom { "custom_tool_call" } else { "function_call" });
-        item.string("status", status(is_done));
-        item.escaped(if self.custom { "input" } else { "arguments" }, self.arguments(is_done));
+        item.string("status", status);
+        let arguments = self.arguments(status == COMPLETED);
+        item.escaped(if self.custom { "input" } else { "arguments" }, arguments);
         item.escaped("call_id", &self.call_id);
         item.escaped("name", &self.name);
         text(item)
+    }
+
+    /// Whether its arguments are JSON that has its end, or need none.
+    pub(super) fn is_whole(&self) -> bool {
+        let mut end = JsonEnd::new(self.custom);
+        end.feed(&self.arguments);
+        self.custom || end.is_reached()
     }
 
     /// Clients read arguments as JSON, and nothing is none.
@@ -160,8 +169,13 @@ const fn incomplete_reason(finish: Option<Finish>) -> Option<&'static str> {
     }
 }
 
+/// How an item stands: it goes on, it is whole, or it was cut at a limit.
+pub(super) const IN_PROGRESS: &str = "in_progress";
+pub(super) const COMPLETED: &str = "completed";
+pub(super) const INCOMPLETE: &str = "incomplete";
+
 const fn status(is_done: bool) -> &'static str {
-    if is_done { "completed" } else { "in_progress" }
+    if is_done { COMPLETED } else { IN_PROGRESS }
 }
 
 fn usage(usage: &Usage) -> String {

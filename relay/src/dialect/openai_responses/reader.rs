@@ -5,13 +5,12 @@
 
 use super::usage::counts;
 use crate::dialect::answer::{End, Facts, Hearing, Reader};
-use crate::dialect::json::{elements, is_truthy, members, number, string_inner, word};
+use crate::dialect::json::{elements, is_truthy, members, place, raw_members, string_inner, word};
 use crate::dialect::neutral::{Event, Finish, Text};
 use crate::dialect::provider_error::{ProviderError, parse_error, parse_error_event};
 use crate::dialect::sse;
-use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Reads a stream of response events.
 #[derive(Debug, Default)]
@@ -19,103 +18,89 @@ pub(in crate::dialect) struct ResponsesReader {
     begun: bool,
     calls: usize,
     items: HashMap<u64, Item>,
-    refusal: bool,
+    /// Bytes that they take.
+    held: usize,
 }
 
 /// What was said of one output item so far.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Default)]
 struct Item {
     call: Option<usize>,
-    /// Its text or arguments came in pieces, so the whole need not be said again.
+    /// Its arguments came in pieces, or whole.
     told: bool,
     signed: bool,
+    /// Parts of its content and of its summary that came in pieces, or whole.
+    parts: HashSet<(Kind, u64)>,
 }
 
-/// The members of an event that are looked at.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Members<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow)]
-    response: Option<&'a RawValue>,
-    #[serde(borrow)]
-    output_index: Option<&'a RawValue>,
-    #[serde(borrow)]
-    item: Option<&'a RawValue>,
-    #[serde(borrow)]
-    delta: Option<&'a RawValue>,
-    #[serde(borrow)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow)]
-    refusal: Option<&'a RawValue>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
-    input: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
+/// What a part of an item is one of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Content,
+    Summary,
 }
 
-/// A response.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Response<'a> {
-    #[serde(borrow)]
-    object: Option<&'a RawValue>,
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    model: Option<&'a RawValue>,
-    #[serde(borrow)]
-    status: Option<&'a RawValue>,
-    #[serde(borrow)]
-    output: Option<&'a RawValue>,
-    #[serde(borrow)]
-    usage: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-    #[serde(borrow)]
-    incomplete_details: Option<&'a RawValue>,
-    #[serde(borrow)]
-    reason: Option<&'a RawValue>,
+/// What an item costs in memory, and a part of one.
+const ITEM: usize = 256;
+const PART: usize = 48;
+
+raw_members! {
+    /// The members of an event that are looked at.
+    Members {
+        kind: "type",
+        response: "response",
+        output_index: "output_index",
+        content_index: "content_index",
+        summary_index: "summary_index",
+        item: "item",
+        delta: "delta",
+        text: "text",
+        refusal: "refusal",
+        arguments: "arguments",
+        input: "input",
+        error: "error",
+    }
 }
 
-/// An output item, or a part of one.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Part<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow)]
-    call_id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    name: Option<&'a RawValue>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
-    input: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    summary: Option<&'a RawValue>,
-    #[serde(borrow)]
-    encrypted_content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow)]
-    refusal: Option<&'a RawValue>,
+raw_members! {
+    /// A response.
+    Response {
+        object: "object",
+        id: "id",
+        model: "model",
+        status: "status",
+        output: "output",
+        usage: "usage",
+        error: "error",
+        incomplete_details: "incomplete_details",
+        reason: "reason",
+    }
+}
+
+raw_members! {
+    /// An output item, or a part of one.
+    Part {
+        kind: "type",
+        call_id: "call_id",
+        id: "id",
+        name: "name",
+        arguments: "arguments",
+        input: "input",
+        content: "content",
+        summary: "summary",
+        encrypted_content: "encrypted_content",
+        text: "text",
+        refusal: "refusal",
+    }
 }
 
 impl Reader for ResponsesReader {
     fn event(&mut self, event: &sse::Event<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
         let data = event.data.trim_ascii();
+        if event.name == b"error" {
+            return Some(End::Error(parse_error_event(data)));
+        }
         if data.first() != Some(&b'{') {
-            if event.name == b"error" {
-                return Some(End::Error(parse_error_event(data)));
-            }
             hearing.facts().drop_one();
             return None;
         }
@@ -134,7 +119,7 @@ impl Reader for ResponsesReader {
             }
             "response.output_item.added" => self.added(&event, hearing),
             "response.output_item.done" => self.done(&event, hearing),
-            _ if kind.ends_with(".delta") => self.delta(kind, &event, hearing),
+            _ if kind.ends_with(".delta") => return self.delta(kind, &event, hearing),
             _ if kind.ends_with(".done") => self.piece_done(kind, &event, hearing),
             // An error under no type at all.
             "" if event.error.is_some_and(|raw| is_truthy(raw.get())) => {
@@ -173,6 +158,10 @@ impl Reader for ResponsesReader {
     fn end_of_body(&mut self, _facts: &Facts) -> End {
         End::Cut
     }
+
+    fn held(&self) -> usize {
+        self.held
+    }
 }
 
 impl ResponsesReader {
@@ -200,10 +189,8 @@ impl ResponsesReader {
             response.status = event.kind;
         }
         // What no event brought may stand in the whole.
-        if !hearing.facts().content {
-            for (place, item) in elements(response.output).into_iter().enumerate() {
-                self.whole_item(place as u64, item, hearing);
-            }
+        for (place, item) in elements(response.output).into_iter().enumerate() {
+            self.whole_item(place as u64, item, hearing);
         }
         self.finish(&response, hearing)
     }
@@ -216,7 +203,8 @@ impl ResponsesReader {
         let finish = match (word(response.status), word(details.reason)) {
             (_, "max_output_tokens" | "max_tokens") => Finish::Length,
             (_, "content_filter") => Finish::ContentFilter,
-            ("incomplete" | "response.incomplete", _) => Finish::Other,
+            // Cut short for a reason of the provider's own: not whole, whatever it is.
+            ("incomplete" | "response.incomplete", _) => Finish::Length,
             _ if self.calls > 0 => Finish::ToolCalls,
             _ => Finish::Stop,
         };
@@ -224,20 +212,30 @@ impl ResponsesReader {
         End::Proper
     }
 
-    fn item(&mut self, event: &Members<'_>) -> &mut Item {
-        self.items.entry(number(event.output_index).unwrap_or_default()).or_default()
+    fn item(&mut self, place: u64) -> &mut Item {
+        let held = &mut self.held;
+        self.items.entry(place).or_insert_with(|| {
+            *held = held.saturating_add(ITEM);
+            Item::default()
+        })
+    }
+
+    /// Marks a part as told; whether it was not yet.
+    fn tell(&mut self, place: u64, part: (Kind, u64)) -> bool {
+        let is_new = self.item(place).parts.insert(part);
+        self.held = self.held.saturating_add(if is_new { PART } else { 0 });
+        is_new
     }
 
     fn added(&mut self, event: &Members<'_>, hearing: &mut Hearing<'_>) {
         let item: Part<'_> = members(event.item);
+        let place = place_of(event);
         match word(item.kind) {
             "function_call" | "custom_tool_call" => {
                 let call = self.call(&item, hearing);
-                *self.item(event) = Item { call: Some(call), ..Item::default() };
+                *self.item(place) = Item { call: Some(call), ..Item::default() };
             }
-            "message" | "reasoning" | "" => {
-                *self.item(event) = Item::default();
-            }
+            "message" | "reasoning" | "" => *self.item(place) = Item::default(),
             // The provider's own tools.
             _ => hearing.activity(),
         }
@@ -252,43 +250,41 @@ impl ResponsesReader {
         call
     }
 
-    fn delta(&mut self, kind: &str, event: &Members<'_>, hearing: &mut Hearing<'_>) {
+    fn delta(&mut self, kind: &str, event: &Members<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
         let text = Text::of(event.delta);
+        let place = place_of(event);
         if text.is_empty() {
-            return;
+            return None;
         }
-        match kind {
-            "response.output_text.delta" => {
-                self.item(event).told = true;
-                hearing.say(&Event::Text(text));
-            }
-            "response.refusal.delta" => {
-                self.refusal = true;
-                self.item(event).told = true;
-                hearing.say(&Event::Refusal(text));
-            }
+        let said = match kind {
+            "response.output_text.delta" => Event::Text(text),
+            "response.refusal.delta" => Event::Refusal(text),
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                self.item(event).told = true;
-                hearing.say(&Event::Reasoning(text));
+                Event::Reasoning(text)
             }
             "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
-                let item = self.item(event);
+                let item = self.item(place);
                 item.told = true;
-                if let Some(call) = item.call {
-                    hearing.say(&Event::Arguments { call, json: text });
-                }
+                let Some(call) = item.call else {
+                    return Some(End::Broken("arguments of a tool call that never began"));
+                };
+                hearing.say(&Event::Arguments { call, json: text });
+                return None;
             }
             // A provider's own tool at work.
-            _ => hearing.activity(),
-        }
+            _ => {
+                hearing.activity();
+                return None;
+            }
+        };
+        self.tell(place, part_of(kind, event));
+        hearing.say(&said);
+        None
     }
 
     /// A piece is done: some servers say it only now.
     fn piece_done<'e>(&mut self, kind: &str, event: &Members<'e>, hearing: &mut Hearing<'_>) {
-        let item = self.item(event);
-        if item.told {
-            return;
-        }
+        let place = place_of(event);
         let (text, as_event): (_, fn(Text<'e>) -> Event<'e>) = match kind {
             "response.output_text.done" => (event.text, Event::Text),
             "response.refusal.done" => (event.refusal, Event::Refusal),
@@ -297,7 +293,8 @@ impl ResponsesReader {
             }
             "response.function_call_arguments.done" | "response.custom_tool_call_input.done" => {
                 let json = Text::of(event.arguments.or(event.input));
-                if let Some(call) = item.call.filter(|_| !json.is_empty()) {
+                let item = self.item(place);
+                if let Some(call) = item.call.filter(|_| !json.is_empty() && !item.told) {
                     item.told = true;
                     hearing.say(&Event::Arguments { call, json });
                 }
@@ -306,54 +303,75 @@ impl ResponsesReader {
             _ => return,
         };
         let text = Text::of(text);
-        if !text.is_empty() {
-            item.told = true;
+        if !text.is_empty() && self.tell(place, part_of(kind, event)) {
             hearing.say(&as_event(text));
         }
     }
 
     fn done(&mut self, event: &Members<'_>, hearing: &mut Hearing<'_>) {
         if let Some(raw) = event.item {
-            self.whole_item(number(event.output_index).unwrap_or_default(), raw, hearing);
+            self.whole_item(place_of(event), raw, hearing);
         }
     }
 
     /// An item as a whole: says what was not said of it in pieces.
     fn whole_item(&mut self, place: u64, raw: &RawValue, hearing: &mut Hearing<'_>) {
         let item: Part<'_> = members(Some(raw));
-        let known = self.items.get(&place).copied().unwrap_or_default();
         match word(item.kind) {
             "function_call" | "custom_tool_call" => {
-                let call = known.call.unwrap_or_else(|| self.call(&item, hearing));
+                let known = self.item(place).call;
+                let call = known.unwrap_or_else(|| self.call(&item, hearing));
                 let json = Text::of(item.arguments.or(item.input));
-                if !known.told && !json.is_empty() {
+                let slot = self.item(place);
+                slot.call = Some(call);
+                if !std::mem::replace(&mut slot.told, true) && !json.is_empty() {
                     hearing.say(&Event::Arguments { call, json });
                 }
-                self.items.insert(place, Item { call: Some(call), told: true, signed: false });
             }
-            "message" if !known.told => {
-                for part in elements(item.content) {
-                    let part: Part<'_> = members(Some(part));
+            "message" => self.whole_parts(place, (Kind::Content, item.content), hearing),
+            "reasoning" => {
+                self.whole_parts(place, (Kind::Summary, item.summary), hearing);
+                self.whole_parts(place, (Kind::Content, item.content), hearing);
+                if !std::mem::replace(&mut self.item(place).signed, true) {
+                    say(item.encrypted_content, hearing, Event::Signature);
+                }
+            }
+            _ => hearing.activity(),
+        }
+    }
+
+    fn whole_parts(
+        &mut self,
+        place: u64,
+        (kind, parts): (Kind, Option<&RawValue>),
+        hearing: &mut Hearing<'_>,
+    ) {
+        for (index, raw) in elements(parts).into_iter().enumerate() {
+            let part: Part<'_> = members(Some(raw));
+            if !self.tell(place, (kind, index as u64)) {
+                continue;
+            }
+            match word(part.kind) {
+                "summary_text" | "reasoning_text" => say(part.text, hearing, Event::Reasoning),
+                _ => {
                     say(part.text, hearing, Event::Text);
                     say(part.refusal, hearing, Event::Refusal);
                 }
-                self.items.insert(place, Item { told: true, ..known });
             }
-            "reasoning" => {
-                for part in elements(item.summary).into_iter().chain(elements(item.content)) {
-                    let part: Part<'_> = members(Some(part));
-                    if !known.told {
-                        say(part.text, hearing, Event::Reasoning);
-                    }
-                }
-                if !known.signed {
-                    say(item.encrypted_content, hearing, Event::Signature);
-                }
-                self.items.insert(place, Item { told: true, signed: true, ..known });
-            }
-            "message" => {}
-            _ => hearing.activity(),
         }
+    }
+}
+
+fn place_of(event: &Members<'_>) -> u64 {
+    place(event.output_index).unwrap_or_default()
+}
+
+/// Which part of its item an event of this kind is about.
+fn part_of(kind: &str, event: &Members<'_>) -> (Kind, u64) {
+    if kind.starts_with("response.reasoning_summary") {
+        (Kind::Summary, place(event.summary_index).unwrap_or_default())
+    } else {
+        (Kind::Content, place(event.content_index).unwrap_or_default())
     }
 }
 

@@ -1,27 +1,19 @@
 //! Token counts as responses write them.
 
-use crate::dialect::json::{members, number};
-use serde::Deserialize;
+use crate::dialect::json::{members, number, raw_members};
 use serde_json::value::RawValue;
 use shared::Usage;
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Members<'a> {
-    #[serde(borrow)]
-    input_tokens: Option<&'a RawValue>,
-    #[serde(borrow)]
-    output_tokens: Option<&'a RawValue>,
-    #[serde(borrow)]
-    input_tokens_details: Option<&'a RawValue>,
-    #[serde(borrow)]
-    output_tokens_details: Option<&'a RawValue>,
-    #[serde(borrow)]
-    cached_tokens: Option<&'a RawValue>,
-    #[serde(borrow)]
-    cache_write_tokens: Option<&'a RawValue>,
-    #[serde(borrow)]
-    reasoning_tokens: Option<&'a RawValue>,
+raw_members! {
+    Members {
+        input_tokens: "input_tokens",
+        output_tokens: "output_tokens",
+        input_tokens_details: "input_tokens_details",
+        output_tokens_details: "output_tokens_details",
+        cached_tokens: "cached_tokens",
+        cache_write_tokens: "cache_write_tokens",
+        reasoning_tokens: "reasoning_tokens",
+    }
 }
 
 /// The counts of a `usage` object; `None` where it is none.

@@ -1,9 +1,11 @@
 //! The life cycle of a response, as OpenAI's clients want it.
 
-use super::items::{Call, Content, Response, message, reasoning, summary_part};
+use super::items::{
+    COMPLETED, Call, Content, IN_PROGRESS, INCOMPLETE, Response, message, reasoning, summary_part,
+};
 use crate::dialect::answer::{AnswerSpec, Facts, Writer};
 use crate::dialect::frame;
-use crate::dialect::neutral::{Answer, Event, Finish, JsonEnd, Piece, Signed};
+use crate::dialect::neutral::{Answer, Event, Finish, JsonEnd, Piece, Signed, decode};
 use bytes::BytesMut;
 use shared::Dialect;
 use std::fmt::Write as _;
@@ -22,6 +24,9 @@ pub(in crate::dialect) struct ResponsesWriter {
     items: Vec<String>,
     open: Option<Open>,
     calls: Vec<OpenCall>,
+    /// Those among them whose arguments may go on, as places.
+    open_calls: Vec<usize>,
+    is_broken: bool,
     finish: Option<Finish>,
     /// Bytes of what the last event repeats.
     kept: usize,
@@ -57,6 +62,8 @@ impl ResponsesWriter {
             items: Vec::new(),
             open: None,
             calls: Vec::new(),
+            open_calls: Vec::new(),
+            is_broken: false,
             finish: None,
             kept: 0,
             json: String::new(),
@@ -100,6 +107,7 @@ impl ResponsesWriter {
 
     fn add(&mut self, item: &str, out: &mut BytesMut) -> usize {
         let at = self.items.len();
+        self.kept = self.kept.saturating_add(item.len()).saturating_add(size_of::<OpenCall>());
         self.items.push(String::new());
         let members = format_args!(r#""output_index":{at},"item":{item}"#);
         self.tell("response.output_item.added", members, out);
@@ -109,6 +117,7 @@ impl ResponsesWriter {
     fn done(&mut self, at: usize, item: String, out: &mut BytesMut) {
         let members = format_args!(r#""output_index":{at},"item":{item}"#);
         self.tell("response.output_item.done", members, out);
+        self.kept = self.kept.saturating_add(item.len());
         if let Some(slot) = self.items.get_mut(at) {
             *slot = item;
         }
@@ -208,6 +217,7 @@ impl ResponsesWriter {
             self.open_reasoning(out);
         }
         let proof = Signed::write(Dialect::OpenaiResponses, self.from, proof);
+        self.kept = self.kept.saturating_add(proof.len());
         self.close(Some(&proof), out);
     }
 
@@ -249,12 +259,18 @@ impl ResponsesWriter {
             arguments: String::new(),
             custom,
         };
-        self.add(&call.json(false), out);
+        self.add(&call.json(IN_PROGRESS), out);
+        self.open_calls.push(self.calls.len());
         self.calls.push(OpenCall { at, call, end: JsonEnd::new(custom), is_done: false });
     }
 
     fn arguments(&mut self, call: usize, json: &str, out: &mut BytesMut) {
-        let Some(open) = self.calls.get_mut(call).filter(|open| !open.is_done) else { return };
+        let Some(open) = self.calls.get_mut(call) else { return };
+        if open.is_done {
+            // White space changes nothing; anything else would make the call wrong.
+            self.is_broken |= !decode(json).trim().is_empty();
+            return;
+        }
         open.call.arguments.push_str(json);
         open.end.feed(json);
         self.kept = self.kept.saturating_add(json.len());
@@ -270,26 +286,32 @@ impl ResponsesWriter {
 
     /// Ends the calls whose arguments are whole; all of them where nothing more comes.
     fn close_calls(&mut self, is_last: bool, out: &mut BytesMut) {
-        let mut calls = std::mem::take(&mut self.calls);
-        for open in calls.iter_mut().filter(|open| !open.is_done) {
-            if !is_last && !open.end.is_reached() {
-                continue;
-            }
-            open.is_done = true;
-            let (at, id) = (open.at, &open.call.item_id);
-            let arguments = open.call.arguments(true);
-            let (name, key) = if open.call.custom {
-                ("response.custom_tool_call_input.done", "input")
+        let open = std::mem::take(&mut self.open_calls);
+        for at in open {
+            let is_whole = self.calls.get(at).is_some_and(|open| open.end.is_reached());
+            if is_last || is_whole {
+                self.close_call(at, is_whole, out);
             } else {
-                ("response.function_call_arguments.done", "arguments")
-            };
-            let members =
-                format_args!(r#""item_id":"{id}","output_index":{at},"{key}":"{arguments}""#);
-            self.tell(name, members, out);
-            let item = open.call.json(true);
-            self.done(at, item, out);
+                self.open_calls.push(at);
+            }
         }
-        self.calls = calls;
+    }
+
+    fn close_call(&mut self, call: usize, is_whole: bool, out: &mut BytesMut) {
+        let is_cut = !is_whole && self.finish == Some(Finish::Length);
+        let Some(open) = self.calls.get_mut(call) else { return };
+        open.is_done = true;
+        let (at, id) = (open.at, open.call.item_id.clone());
+        let arguments = open.call.arguments(!is_cut).to_owned();
+        let item = open.call.json(if is_cut { INCOMPLETE } else { COMPLETED });
+        let (name, key) = if open.call.custom {
+            ("response.custom_tool_call_input.done", "input")
+        } else {
+            ("response.function_call_arguments.done", "arguments")
+        };
+        let members = format_args!(r#""item_id":"{id}","output_index":{at},"{key}":"{arguments}""#);
+        self.tell(name, members, out);
+        self.done(at, item, out);
     }
 }
 
@@ -298,6 +320,9 @@ impl Writer for ResponsesWriter {
         match event {
             Event::Begin { id, model } => self.start(id.escaped(), model.escaped(), out),
             _ => self.start("", "", out),
+        }
+        if event.is_content() {
+            self.finish = None;
         }
         match event {
             Event::Begin { .. } => {}
@@ -353,6 +378,10 @@ impl Writer for ResponsesWriter {
     fn sequence(&self) -> u64 {
         self.sequence
     }
+
+    fn is_broken(&self) -> bool {
+        self.is_broken
+    }
 }
 
 impl ResponsesWriter {
@@ -393,7 +422,8 @@ impl ResponsesWriter {
                         arguments: arguments.clone(),
                         custom: *custom,
                     };
-                    output.push(call.json(true));
+                    let is_cut = !call.is_whole() && answer.finish == Some(Finish::Length);
+                    output.push(call.json(if is_cut { INCOMPLETE } else { COMPLETED }));
                 }
                 Piece::Text(_) | Piece::Refusal(_) => {}
             }

@@ -1,6 +1,6 @@
 //! What an answer says in the neutral words, as the corpus' `normal` view has it.
 
-use super::super::answer::{AnswerSpec, End, Facts, Heard, Hearing, Sink, reader};
+use super::super::answer::{AnswerSpec, End, Facts, Heard, Hearing, Listening, Sink, reader};
 use super::super::neutral::{Answer, Finish, Piece, decode};
 use super::super::sse::{Decoder, Item};
 use super::{pieces, spec};
@@ -20,6 +20,8 @@ pub(super) struct Normal {
     pub(super) facts: Facts,
     pub(super) end: Option<End>,
     pub(super) first_token: Option<u32>,
+    /// All of it, in order.
+    pub(super) answer: Answer,
 }
 
 fn spec_of(from: Dialect) -> AnswerSpec {
@@ -31,17 +33,17 @@ fn read_in<'b>(from: Dialect, body: impl IntoIterator<Item = &'b [u8]>) -> Norma
     let spec = spec_of(from);
     let mut decoder = Decoder::new(spec.max_event);
     let mut reader = reader(&spec);
-    let (mut answer, mut facts) = (Answer::default(), Facts::default());
+    let (mut answer, mut listening) = (Answer::default(), Listening::default());
     let (mut end, mut first, mut events) = (None, None, 0);
-    let mut told = false;
-    for piece in body {
+    // As the answer's reader does, so that what stands beside events counts in its place.
+    for piece in body.into_iter().flat_map(|piece| piece.split_inclusive(|&byte| byte == b'\n')) {
         let mut rest = piece;
         while end.is_none() {
             let Some(item) = decoder.next(&mut rest) else { break };
             let Item::Event(event) = item else { continue };
-            let mut hearing = Hearing::new(&mut facts, Sink::Whole(&mut answer));
+            let mut hearing = Hearing::new(&mut listening, Sink::Whole(&mut answer));
             end = reader.event(&event, &mut hearing);
-            if hearing.close(&mut told, &mut Heard::default()) && first.is_none() {
+            if hearing.close(&mut Heard::default()) && first.is_none() {
                 first = Some(events);
             }
             events += 1;
@@ -54,14 +56,14 @@ fn read_in<'b>(from: Dialect, body: impl IntoIterator<Item = &'b [u8]>) -> Norma
         && let Some(event) = decoder.finish()
         && serde_json::from_slice::<Value>(event.data).is_ok()
     {
-        let mut hearing = Hearing::new(&mut facts, Sink::Whole(&mut answer));
+        let mut hearing = Hearing::new(&mut listening, Sink::Whole(&mut answer));
         end = reader.event(&event, &mut hearing);
-        if hearing.close(&mut told, &mut Heard::default()) && first.is_none() {
+        if hearing.close(&mut Heard::default()) && first.is_none() {
             first = Some(events);
         }
     }
-    let end = end.or_else(|| Some(reader.end_of_body(&facts)));
-    Normal { end, first_token: first, ..of(&answer, facts) }
+    let end = end.or_else(|| Some(reader.end_of_body(&listening.facts)));
+    Normal { end, first_token: first, ..of(&answer, listening.facts) }
 }
 
 /// Reads a stream whole, byte by byte and in random cuts: each must say the same.
@@ -77,14 +79,14 @@ pub(super) fn read(from: Dialect, body: &[u8]) -> Normal {
 /// Reads an answer that is one JSON body.
 pub(super) fn read_whole(from: Dialect, body: &[u8]) -> Normal {
     let mut reader = reader(&spec_of(from));
-    let (mut answer, mut facts) = (Answer::default(), Facts::default());
-    let mut hearing = Hearing::new(&mut facts, Sink::Whole(&mut answer));
+    let (mut answer, mut listening) = (Answer::default(), Listening::default());
+    let mut hearing = Hearing::new(&mut listening, Sink::Whole(&mut answer));
     let end = reader.whole(std::str::from_utf8(body).unwrap(), &mut hearing);
-    Normal { end: Some(end), ..of(&answer, facts) }
+    Normal { end: Some(end), ..of(&answer, listening.facts) }
 }
 
 fn of(answer: &Answer, facts: Facts) -> Normal {
-    let mut normal = Normal { facts, ..Normal::default() };
+    let mut normal = Normal { facts, answer: answer.clone(), ..Normal::default() };
     let text = |escaped: &str| decode(escaped).into_owned();
     for piece in &answer.pieces {
         match piece {

@@ -218,6 +218,11 @@ fn a_stream_in_the_clients_own_dialect_passes_through() {
         let sent = payloads(&String::from_utf8_lossy(&stream.body).replace("\r\n", "\n"));
         let body = format!("{}{}{}", told.out, told.tail, told.terminator);
         let passed = payloads(&body);
+        let mut sent = sent;
+        // A second beginning is a proxy's, and no client's.
+        let begins = |payload: &Value| payload["type"] == "message_start";
+        let mut seen = false;
+        sent.retain(|payload| !begins(payload) || !std::mem::replace(&mut seen, true));
         assert_eq!(passed, sent, "{}", stream.name);
         for block in body.split_terminator("\n\n") {
             let (name, data) = block.split_once('\n').unwrap();

@@ -246,10 +246,39 @@ impl Driver {
     }
 }
 
-/// The name of a field, for the journal. Clients name fields as they like, so what does
-/// not look like a name is not told.
+/// The name of a field, for the journal. Clients name fields as they like, so only what
+/// looks like one that an API would have is told: no blanks, no capitals, no digits but in
+/// brackets, as keys and sentences have them.
 fn plain_field(name: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.[]:' ".contains(c);
-    let plain = name.len() <= 64 && name.chars().all(is_plain);
-    if plain { name.to_owned() } else { "a field".to_owned() }
+    // What the relay itself has to say of a field follows its name.
+    let field = name.split_once(": ").map_or(name, |(field, _)| field);
+    let mut in_brackets = false;
+    let is_plain = field.len() <= 40
+        && field.chars().all(|c| {
+            in_brackets = c == '[' || (in_brackets && c != ']');
+            c.is_ascii_lowercase()
+                || matches!(c, '_' | '.' | '[' | ']')
+                || (in_brackets && c.is_ascii_digit())
+        });
+    if is_plain && !field.is_empty() { field.to_owned() } else { "a field".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_looks_like_a_field_is_told() {
+        for (name, told) in [
+            ("logit_bias", "logit_bias"),
+            ("tools[12].type", "tools[12].type"),
+            ("messages: arguments that are no object", "messages"),
+            ("sk-live-abc123def456", "a field"),
+            ("sk_live_4eC39HqLyjWDarjtT1", "a field"),
+            ("my password is hunter2", "a field"),
+            ("", "a field"),
+        ] {
+            assert_eq!(plain_field(name), told);
+        }
+    }
 }

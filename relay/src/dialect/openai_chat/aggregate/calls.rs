@@ -58,9 +58,11 @@ impl Calls {
         let id = inner_text(entry, "id");
         let continues = open.filter(|&at| {
             let Some(call) = self.list.get(at) else { return false };
-            let other_id = !id.is_empty() && !call.id.is_empty() && id != call.id;
+            let differs = |new: &str, old: &str| !new.is_empty() && !old.is_empty() && new != old;
+            let other_id = differs(id, &call.id) || differs(&name_of(entry), &call.name);
             // Without index and id, calls beside each other are told apart by place.
-            let beside = index.is_none() && id.is_empty() && position > 0 && names_one(entry);
+            let beside =
+                index.is_none() && id.is_empty() && position > 0 && !name_of(entry).is_empty();
             !other_id && !beside
         });
         if let Some(at) = continues {
@@ -167,7 +169,10 @@ fn inner_text<'f>(fields: &'f Fields, key: &str) -> &'f str {
     fields.text(key).and_then(string_inner).unwrap_or_default()
 }
 
-/// Whether an entry names a function.
-fn names_one(entry: &Fields) -> bool {
-    entry.text("function").is_some_and(|raw| !inner_text(&object(raw), "name").is_empty())
+/// The function that an entry names; empty where it names none.
+fn name_of(entry: &Fields) -> String {
+    entry
+        .text("function")
+        .map(|raw| inner_text(&object(raw), "name").to_owned())
+        .unwrap_or_default()
 }
