@@ -19,8 +19,9 @@ use axum::extract::State;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, StatusCode, Uri, header};
 use reject::Rejection;
+use shared::Dialect;
 use std::sync::Arc;
 
 /// The data plane's routes.
@@ -60,7 +61,7 @@ async fn models(State(relay): State<Arc<Relay>>, headers: HeaderMap) -> Response
         .iter()
         .enumerate()
         .filter_map(|(index, ladder)| keys::may_use(client, index).then_some(&*ladder.name));
-    let body = models_body(names, relay.started.0 / 1000);
+    let body = models_body(names, relay.started);
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
@@ -68,7 +69,12 @@ async fn healthy() -> &'static str {
     "ok\n"
 }
 
-async fn unknown_path() -> Rejection {
+async fn unknown_path(uri: Uri) -> Rejection {
+    let dialect = if uri.path().starts_with("/v1/messages") {
+        Dialect::AnthropicMessages
+    } else {
+        Dialect::OpenaiChat
+    };
     Rejection::new(
         StatusCode::NOT_FOUND,
         "unknown_path",
@@ -76,6 +82,7 @@ async fn unknown_path() -> Rejection {
          GET /v1/models. Set your SDK's base URL to this address: with /v1 at its end for \
          OpenAI's SDKs, without for Anthropic's.",
     )
+    .to(dialect)
 }
 
 async fn wrong_method() -> Rejection {

@@ -2,7 +2,8 @@
 //! what is the relay's own.
 
 use crate::dialect::fields::{Fields, Writer, push_array, push_string};
-use crate::dialect::neutral::{Target, Upstream, again_prompt, schema_prompt};
+use crate::dialect::json::string_inner;
+use crate::dialect::neutral::{Signed, Target, Upstream, again_prompt, schema_prompt};
 use crate::dialect::request::openai::{limit, one_tool, paragraphs, strings};
 use crate::dialect::request::{asks_for_schema, member};
 use serde_json::value::RawValue;
@@ -28,7 +29,7 @@ pub fn pass_through(fields: &Fields, target: &Target<'_>) -> Upstream {
             "model" => writer.string(key, target.model),
             "stream" => {}
             "instructions" if is_retold => {}
-            "input" if target.system.is_some() || target.again.is_some() => {
+            "input" if target.system.is_some() || target.again.is_some() || has_own(value) => {
                 input(value, target, writer.key(key));
             }
             "text" if schema.is_some() => {
@@ -91,7 +92,7 @@ fn input(client: &RawValue, target: &Target<'_>, out: &mut Vec<u8>) {
         return;
     }
     let mut all: Vec<String> = match items {
-        Some(items) => items.iter().map(|item| item.get().to_owned()).collect(),
+        Some(items) => items.iter().filter_map(|item| without_own(item)).collect(),
         None => vec![asked(client)],
     };
     if target.system.is_some() {
@@ -106,6 +107,38 @@ fn input(client: &RawValue, target: &Target<'_>, out: &mut Vec<u8>) {
     push_array(all.iter().map(String::as_str), out);
 }
 
+/// The start of every id that the relay makes for an item, after its kind.
+const OWN: &str = "_req_";
+
+/// Whether something of the relay's own making may be in the input.
+fn has_own(input: &RawValue) -> bool {
+    let finds = |needle: &str| memchr::memmem::find(input.get().as_bytes(), needle.as_bytes());
+    finds(OWN).is_some() || finds("\"belay.").is_some()
+}
+
+/// An item that goes back to a provider, without what the relay made up for a client whose
+/// answer came from another dialect: the provider looks for such ids among its own, does
+/// not find them, and refuses the whole conversation. `None`: nothing is left of it.
+fn without_own(item: &RawValue) -> Option<String> {
+    let members: Fields = serde_json::from_str(item.get()).unwrap_or_default();
+    let text = |key: &str| members.text(key).and_then(string_inner).unwrap_or_default();
+    let is_own = ["rs_req_", "msg_req_", "fc_req_", "ctc_req_"]
+        .iter()
+        .any(|start| text("id").starts_with(start));
+    let is_foreign = Signed::is_marked(text("encrypted_content"));
+    if text("type") == "reasoning" && (is_own || is_foreign) {
+        return None;
+    }
+    if !is_own {
+        return Some(item.get().to_owned());
+    }
+    let mut writer = Writer::new(Vec::new());
+    for (key, value) in members.iter().filter(|(key, _)| *key != "id") {
+        writer.raw(key, value.get());
+    }
+    String::from_utf8(writer.finish()).ok()
+}
+
 /// An input that is a text, as an item.
 fn asked(text: &RawValue) -> String {
     let mut writer = Writer::new(Vec::new());
@@ -117,4 +150,46 @@ fn asked(text: &RawValue) -> String {
 fn is_system(item: &str) -> bool {
     let members: Fields = serde_json::from_str(item).unwrap_or_default();
     matches!(members.text("role"), Some("\"system\"" | "\"developer\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::neutral::Degrade;
+    use serde_json::{Value, json};
+
+    fn passed(input: &Value) -> Value {
+        let fields: Fields = serde_json::from_str(&json!({"input": input}).to_string()).unwrap();
+        let target = Target {
+            model: "m",
+            max_output: None,
+            ask_usage: true,
+            system: None,
+            degrade: Degrade::default(),
+            again: None,
+        };
+        let body: Value = serde_json::from_slice(&pass_through(&fields, &target).body).unwrap();
+        body["input"].clone()
+    }
+
+    #[test]
+    fn what_the_relay_made_up_does_not_go_back_and_all_else_does() {
+        let user = json!({"role": "user", "content": "what is rs_req_1?"});
+        let theirs =
+            json!({"type": "reasoning", "id": "rs_68", "summary": [], "encrypted_content": "gAAA"});
+        let call = json!({"type": "function_call", "id": "fc_req_1_2", "call_id": "call_1", "name": "f", "arguments": "{}"});
+        let input = json!([
+            user,
+            theirs,
+            {"type": "reasoning", "id": "rs_req_1_0", "summary": [{"type": "summary_text", "text": "hm"}]},
+            {"type": "reasoning", "id": "rs_9", "summary": [], "encrypted_content": "belay.gemini.AA"},
+            call,
+            {"type": "function_call_output", "call_id": "call_1", "output": "1"},
+        ]);
+        let mut without_id = call.clone();
+        without_id.as_object_mut().unwrap().remove("id");
+        let output = json!({"type": "function_call_output", "call_id": "call_1", "output": "1"});
+        assert_eq!(passed(&input), json!([user, theirs, without_id, output]));
+        assert_eq!(passed(&json!("a text with rs_req_ in it")), "a text with rs_req_ in it");
+    }
 }
