@@ -6,6 +6,7 @@ mod corpus;
 mod framing;
 mod hostile;
 mod normal;
+mod rules;
 mod translate;
 
 use super::answer::{AnswerReader, AnswerSpec, End, Facts, Form, Heard};

@@ -1,0 +1,172 @@
+//! No answer makes the relay hold more than its limits, in either form.
+
+use super::super::super::answer::AnswerReader;
+use super::*;
+use bytes::BytesMut;
+
+/// Feeds `start` and then `parts` for ever; the most that was held, and the end.
+fn feed(
+    from: Dialect,
+    to: Dialect,
+    form: Form,
+    start: &str,
+    part: impl Fn(usize) -> String,
+) -> (usize, Option<End>) {
+    let limits =
+        AnswerSpec { from, to, max_event: 10_000, max_answer: 100_000, ..spec(form, true) };
+    let mut reader = AnswerReader::new(limits);
+    let mut out = BytesMut::new();
+    let mut most = 0;
+    let parts = (0..20_000).map(part);
+    for part in std::iter::once(start.to_owned()).chain(parts) {
+        let heard = reader.read(part.as_bytes(), &mut out);
+        out.clear();
+        most = most.max(reader.held());
+        if heard.end.is_some() {
+            return (most, heard.end);
+        }
+    }
+    (most, None)
+}
+
+fn is_bounded(from: Dialect, to: Dialect, form: Form, start: &str, part: impl Fn(usize) -> String) {
+    let (held, end) = feed(from, to, form, start, part);
+    assert_eq!(end, Some(End::TooLarge { limit: 100_000 }), "{from} to {to}, {form:?}");
+    assert!(held <= 115_000, "{from} to {to}, {form:?}: {held}");
+}
+
+fn long() -> String {
+    "0123456789".repeat(10)
+}
+
+#[test]
+fn a_whole_answer_has_a_limit_whatever_grows() {
+    let text = said(&long());
+    let reasoning = delta(&format!(r#""reasoning":"{}""#, long()));
+    let refusal = delta(&format!(r#""refusal":"{}""#, long()));
+    let redacted = delta(&format!(
+        r#""reasoning_details":[{{"type":"reasoning.encrypted","data":"{}"}}]"#,
+        long()
+    ));
+    let signature = delta(&format!(
+        r#""reasoning_details":[{{"type":"reasoning.text","signature":"{}"}}]"#,
+        long()
+    ));
+    let arguments = calls(&format!(
+        r#"{{"index":0,"id":"a","function":{{"name":"f","arguments":"{}"}}}}"#,
+        long()
+    ));
+    for to in [MESSAGES, RESPONSES] {
+        for part in [&text, &reasoning, &refusal, &redacted, &signature, &arguments] {
+            is_bounded(CHAT, to, Form::Whole, "", |_| part.clone());
+        }
+        is_bounded(CHAT, to, Form::Whole, "", |n| {
+            calls(&format!(r#"{{"index":{n},"id":"{n}","function":{{"name":"f"}}}}"#))
+        });
+        let proof = "s".repeat(9000);
+        is_bounded(CHAT, to, Form::Whole, "", |n| {
+            calls(&format!(
+                r#"{{"index":{n},"id":"{n}","function":{{"name":"f"}},"extra_content":{{"google":{{"thought_signature":"{proof}"}}}}}}"#
+            ))
+        });
+    }
+}
+
+#[test]
+fn an_own_whole_answer_has_one_too() {
+    let start = message(&[], "end_turn");
+    let start = &start[..start.find("event: message_delta").unwrap()];
+    let one = |json: &str| named(&[json]);
+    let open = format!(
+        "{start}{}",
+        one(
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#
+        )
+    );
+    let deltas = [
+        json!({"type": "text_delta", "text": long()}),
+        json!({"type": "thinking_delta", "thinking": long()}),
+        json!({"type": "citations_delta", "citation": {"x": long()}}),
+        json!({"type": "citations_delta", "citation": 1}),
+    ];
+    for delta in deltas {
+        let part =
+            one(&json!({"type": "content_block_delta", "index": 0, "delta": delta}).to_string());
+        is_bounded(MESSAGES, MESSAGES, Form::Whole, &open, |_| part.clone());
+    }
+    is_bounded(MESSAGES, MESSAGES, Form::Whole, start, |n| {
+        one(&format!(r#"{{"type":"content_block_start","index":{n},"content_block":{{}}}}"#))
+    });
+    is_bounded(MESSAGES, MESSAGES, Form::Whole, start, |n| {
+        one(&format!(r#"{{"type":"message_delta","delta":{{"key-{n}":1}}}}"#))
+    });
+    is_bounded(MESSAGES, MESSAGES, Form::Whole, start, |n| {
+        one(&format!(r#"{{"type":"message_delta","delta":{{}},"usage":{{"key-{n}":1}}}}"#))
+    });
+    // What is said again takes no more room.
+    let again = one(r#"{"type":"message_delta","delta":{"key":1},"usage":{"output_tokens":7}}"#);
+    let (held, end) = feed(MESSAGES, MESSAGES, Form::Whole, start, |_| again.clone());
+    assert!(end.is_none() && held < 10_000, "{held} {end:?}");
+}
+
+#[test]
+fn a_stream_of_responses_repeats_all_and_so_has_the_same_limit() {
+    let one = |json: &str| named(&[json]);
+    let start = message(&[], "end_turn");
+    let start = &start[..start.find("event: message_delta").unwrap()];
+    let block = |n: usize, block: &str| {
+        one(&format!(r#"{{"type":"content_block_start","index":{n},"content_block":{block}}}"#))
+    };
+    for open in [
+        format!(r#"{{"type":"text","text":"{}"}}"#, long()),
+        format!(r#"{{"type":"thinking","thinking":"{}"}}"#, long()),
+        format!(r#"{{"type":"redacted_thinking","data":"{}"}}"#, long()),
+        r#"{"type":"redacted_thinking","data":"d"}"#.to_owned(),
+        r#"{"type":"tool_use","id":"a","name":"f","input":{}}"#.to_owned(),
+    ] {
+        is_bounded(MESSAGES, RESPONSES, Form::Stream, start, |n| block(n, &open));
+    }
+    is_bounded(CHAT, RESPONSES, Form::Stream, "", |_| {
+        calls(&format!(
+            r#"{{"index":0,"id":"a","function":{{"name":"f","arguments":"{}"}}}}"#,
+            long()
+        ))
+    });
+    is_bounded(CHAT, RESPONSES, Form::Stream, "", |_| delta(&format!(r#""refusal":"{}""#, long())));
+}
+
+#[test]
+fn what_waits_for_a_block_has_one() {
+    let open = calls(r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}"#);
+    is_bounded(CHAT, MESSAGES, Form::Stream, &open, |_| said(&long()));
+    is_bounded(CHAT, MESSAGES, Form::Stream, &open, |_| said("x"));
+    let other = open.clone() + &calls(r#"{"index":1,"id":"b","function":{"name":"g"}}"#);
+    is_bounded(CHAT, MESSAGES, Form::Stream, &other, |_| {
+        calls(&format!(r#"{{"index":1,"function":{{"arguments":"{}"}}}}"#, long()))
+    });
+}
+
+#[test]
+fn plain_text_streams_for_ever() {
+    let text = said(&long());
+    for to in [CHAT, MESSAGES] {
+        let (held, end) = feed(CHAT, to, Form::Stream, "", |_| text.clone());
+        assert!(end.is_none() && held < 10_000, "{to}: {held} {end:?}");
+    }
+}
+
+#[test]
+fn a_body_in_one_piece_has_the_limit_of_an_answer() {
+    let body = format!(
+        r#"{{"type":"message","content":[],"stop_reason":"end_turn","x":"{}"}}"#,
+        "x".repeat(1000)
+    );
+    for (limit, fits) in [(body.len(), true), (body.len() - 1, false)] {
+        for form in [Form::Stream, Form::Whole] {
+            let spec =
+                AnswerSpec { from: MESSAGES, to: MESSAGES, max_answer: limit, ..spec(form, true) };
+            let end = AnswerReader::new(spec).read_whole(body.as_bytes(), &mut BytesMut::new()).end;
+            assert_eq!(end, Some(if fits { End::Proper } else { End::TooLarge { limit } }));
+        }
+    }
+}
