@@ -13,6 +13,7 @@
 
 mod between;
 mod hearing;
+mod retold;
 mod through;
 
 pub(super) use hearing::{Hearing, Listening, Reader, Sink, Writer};

@@ -2,6 +2,7 @@
 //! they are, and what they say is only listened to.
 
 use super::hearing::{Hearing, Listening, Reader, Sink, Writer, over};
+use super::retold;
 use super::{AnswerSpec, End, Facts, Form, Heard, Telling};
 use crate::dialect::fields::{self, Fields, push_array};
 use crate::dialect::json::{is_filled_array, members, place, raw_members, word};
@@ -17,8 +18,7 @@ use std::collections::BTreeMap;
 pub(super) struct Through {
     spec: AnswerSpec,
     reader: Box<dyn Reader>,
-    /// For an answer that comes in one piece although a stream was asked for, and for an
-    /// ending that the provider left out.
+    /// For an ending that the provider left out.
     writer: Box<dyn Writer>,
     listening: Listening,
     passed: u64,
@@ -26,8 +26,6 @@ pub(super) struct Through {
     /// Framed events that are kept back for the ending.
     tail: BytesMut,
     terminator: BytesMut,
-    /// The answer came in one piece and was told as a stream by the writer.
-    told_whole: bool,
     body: Body,
 }
 
@@ -90,7 +88,6 @@ impl Through {
             begun: false,
             tail: BytesMut::new(),
             terminator: BytesMut::new(),
-            told_whole: false,
             body,
         }
     }
@@ -177,15 +174,19 @@ impl Telling for Through {
     fn whole(&mut self, body: &[u8], out: &mut BytesMut, heard: &mut Heard) -> End {
         let text = String::from_utf8_lossy(body);
         heard.events = 1;
-        let sink = match self.spec.form {
-            Form::Stream => Sink::Stream(&mut *self.writer, out),
-            Form::Whole => Sink::Nowhere,
-        };
-        let mut hearing = Hearing::new(&mut self.listening, sink);
+        let mut hearing = Hearing::new(&mut self.listening, Sink::Nowhere);
         let end = self.reader.whole(&text, &mut hearing);
         hearing.close(heard);
         match self.spec.form {
-            Form::Stream => self.told_whole = true,
+            Form::Stream => {
+                let retold = match self.spec.to {
+                    Dialect::AnthropicMessages => retold::message(&text),
+                    _ => retold::response(&text),
+                };
+                out.extend_from_slice(&retold.out);
+                self.tail = retold.tail;
+                self.terminator = retold.terminator;
+            }
             Form::Whole => self.body = Body::response(body.to_vec()),
         }
         end
@@ -197,11 +198,7 @@ impl Telling for Through {
     }
 
     fn take_tail(&mut self) -> BytesMut {
-        let mut tail = std::mem::take(&mut self.tail);
-        if self.told_whole {
-            self.writer.tail(&self.listening.facts, &mut tail);
-        }
-        tail
+        std::mem::take(&mut self.tail)
     }
 
     fn take_terminator(&mut self) -> BytesMut {
