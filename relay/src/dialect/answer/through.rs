@@ -178,6 +178,8 @@ impl Telling for Through {
         let end = self.reader.whole(&text, &mut hearing);
         hearing.close(heard);
         match self.spec.form {
+            // What is no answer leaves nothing behind: another may follow.
+            Form::Stream if end != End::Proper => {}
             Form::Stream => {
                 let retold = match self.spec.to {
                     Dialect::AnthropicMessages => retold::message(&text),
