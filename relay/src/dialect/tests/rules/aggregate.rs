@@ -156,6 +156,20 @@ fn a_completion_joins_what_comes_in_pieces() {
             ],
         })
     );
+    let again = calls(r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}"#);
+    let rest = calls(r#"{"index":0,"id":"a","function":{"name":"f","arguments":"}"}}"#);
+    let once = [again, rest, finish("tool_calls")].concat();
+    let once = &whole(CHAT, &once)["choices"][0]["message"]["tool_calls"];
+    assert_eq!(
+        once,
+        &json!([{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}])
+    );
+    let beside = chunk(
+        r#"{"index":0,"text":"x","delta":{"content":"x","function_call":null},"finish_reason":"stop"}"#,
+    );
+    let beside = &whole(CHAT, &beside)["choices"][0];
+    assert_eq!((&beside["message"]["content"], &beside["text"]), (&json!("x"), &Value::Null));
+    assert!(beside["message"].get("function_call").is_none());
     let old = [
         delta(r#""function_call":{"name":"f","arguments":"{"}"#),
         delta(r#""function_call":{"arguments":"}"},"content":null"#),

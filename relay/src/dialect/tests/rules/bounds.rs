@@ -32,7 +32,24 @@ fn feed(
 fn is_bounded(from: Dialect, to: Dialect, form: Form, start: &str, part: impl Fn(usize) -> String) {
     let (held, end) = feed(from, to, form, start, part);
     assert_eq!(end, Some(End::TooLarge { limit: 100_000 }), "{from} to {to}, {form:?}");
-    assert!(held <= 115_000, "{from} to {to}, {form:?}: {held}");
+    assert!((100_001..=115_000).contains(&held), "{from} to {to}, {form:?}: {held}");
+}
+
+/// Large proofs, one after another: how many fit.
+fn proofs_that_fit(
+    from: Dialect,
+    to: Dialect,
+    form: Form,
+    part: impl Fn(usize) -> String,
+) -> usize {
+    let fed = std::cell::Cell::new(0);
+    let count = |n: usize| {
+        fed.set(n);
+        part(n)
+    };
+    let (_, end) = feed(from, to, form, "", count);
+    assert_eq!(end, Some(End::TooLarge { limit: 100_000 }));
+    fed.get()
 }
 
 fn long() -> String {
@@ -169,4 +186,43 @@ fn a_body_in_one_piece_has_the_limit_of_an_answer() {
             assert_eq!(end, Some(if fits { End::Proper } else { End::TooLarge { limit } }));
         }
     }
+}
+
+#[test]
+fn proofs_count_by_their_length() {
+    let proof = "s".repeat(9000);
+    let on_calls = |n: usize| {
+        calls(&format!(
+            r#"{{"index":{n},"id":"{n}","function":{{"name":"f","arguments":"{{}}"}},"extra_content":{{"google":{{"thought_signature":"{proof}"}}}}}}"#
+        ))
+    };
+    let redacted = |_: usize| {
+        delta(&format!(
+            r#""reasoning_details":[{{"type":"reasoning.encrypted","data":"{proof}"}}]"#
+        ))
+    };
+    for form in [Form::Stream, Form::Whole] {
+        assert!(proofs_that_fit(CHAT, RESPONSES, form, on_calls) < 13);
+        assert!(proofs_that_fit(CHAT, RESPONSES, form, redacted) < 13);
+    }
+    assert!(proofs_that_fit(CHAT, MESSAGES, Form::Whole, on_calls) < 13);
+    assert!(proofs_that_fit(CHAT, MESSAGES, Form::Whole, redacted) < 13);
+}
+
+#[test]
+fn open_blocks_count_even_where_all_is_passed_on_and_calls_have_a_number() {
+    let open = |n: usize| {
+        named(&[&format!(
+            r#"{{"type":"content_block_start","index":{n},"content_block":{{"type":"text","text":""}}}}"#
+        )])
+    };
+    is_bounded(MESSAGES, CHAT, Form::Stream, "", open);
+    let limits = AnswerSpec { from: GEMINI, max_answer: 1 << 30, ..spec(Form::Stream, true) };
+    let mut reader = AnswerReader::new(limits);
+    let one = parts(r#"{"functionCall":{"name":"f","args":{}}}"#);
+    let ended = (0..6000).find_map(|n| {
+        let heard = reader.read(one.as_bytes(), &mut BytesMut::new());
+        heard.end.map(|end| (n, end))
+    });
+    assert_eq!(ended, Some((4096, End::TooLarge { limit: 1 << 30 })));
 }

@@ -61,6 +61,13 @@ fn preludes_are_no_content_and_every_kind_of_first_content_is() {
 }
 
 #[test]
+fn the_first_message_start_names_the_answer() {
+    let again = r#"{"type":"message_start","message":{"id":"msg_2","model":"m-2","content":[]}}"#;
+    let answer = read(MESSAGES, message(&[again], "end_turn").as_bytes()).answer;
+    assert_eq!((answer.id.as_str(), answer.model.as_str()), ("msg_1", "m-1"));
+}
+
+#[test]
 fn reasoning_keeps_its_proofs() {
     let thinking = |index: u32, deltas: &[&str]| {
         block(index, r#"{"type":"thinking","thinking":"","signature":""}"#, deltas)

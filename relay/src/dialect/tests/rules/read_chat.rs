@@ -98,6 +98,16 @@ fn preludes_are_no_content_and_every_kind_of_first_content_is() {
                 "text(hi) | Stop | @0 | done | proper",
             ),
             (
+                "a message beside the delta is said already",
+                s(&[
+                    chunk(
+                        r#"{"index":0,"delta":{"content":"hi"},"message":{"content":"said already"}}"#,
+                    ),
+                    finish("stop"),
+                ]),
+                "text(hi) | Stop | @0 | done | proper",
+            ),
+            (
                 "whole messages as a stream",
                 s(&[chunk(r#"{"index":0,"message":{"content":"hi"},"finish_reason":"stop"}"#)]),
                 "text(hi) | Stop | @0 | done | proper",
@@ -142,6 +152,16 @@ fn preludes_are_no_content_and_every_kind_of_first_content_is() {
             ),
         ],
     );
+}
+
+#[test]
+fn id_and_model_are_those_of_the_first_chunk_that_has_any() {
+    let azure = data(&[r#"{"id":"","model":"","choices":[]}"#]);
+    let prelude = data(&[r#"{"id":"c-0","model":"m-0","choices":[]}"#]);
+    for (first, id, model) in [(azure, "c-1", "m-1"), (prelude, "c-0", "m-0")] {
+        let answer = read(CHAT, (first + &said("x") + &finish("stop")).as_bytes()).answer;
+        assert_eq!((answer.id.as_str(), answer.model.as_str()), (id, model));
+    }
 }
 
 #[test]
@@ -212,6 +232,18 @@ fn reasoning_goes_by_many_names_and_is_taken_once() {
                 "think(hm^sig) redacted(dat) text(x) | Stop | @0 | done | proper",
             ),
             (
+                "two thoughts, each with its proof",
+                s(&[
+                    delta(r#""reasoning":"h""#),
+                    delta(r#""reasoning_details":[{"type":"reasoning.text","signature":"s1"}]"#),
+                    delta(
+                        r#""reasoning":"m","reasoning_details":[{"type":"reasoning.text","signature":"s2"}]"#,
+                    ),
+                    finish("stop"),
+                ]),
+                "think(h^s1) think(m^s2) | Stop | @0 | done | proper",
+            ),
+            (
                 "Mistral's parts",
                 s(&[
                     delta(
@@ -258,6 +290,11 @@ fn every_finish_reason_has_its_word() {
                 "text(x) | Stop | @0 | done | proper",
             ),
             ("no [DONE]", said("x") + &finish("stop"), "text(x) | Stop | @0 | proper"),
+            (
+                "taken back, and no other",
+                s(&[said("a"), finish("length"), said("b")]),
+                "text(ab) | @0 | length? | done | proper",
+            ),
             ("neither", said("x"), "text(x) | @0 | cut"),
             ("nothing", String::new(), "nothing | cut"),
             (

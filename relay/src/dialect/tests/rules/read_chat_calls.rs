@@ -148,6 +148,50 @@ fn calls_are_told_apart_whatever_their_index_and_id_are() {
                 two,
             ),
             (
+                "index 0 for all, one tool twice",
+                s(&[
+                    calls(&call(I0, "a", "f", "")),
+                    calls(&more(I0, "{\"x\":1}")),
+                    calls(&call(I0, "b", "f", "")),
+                    calls(&more(I0, "{\"y\":2}")),
+                    end(),
+                ]),
+                "call(a f {\"x\":1}) call(b f {\"y\":2}) | ToolCalls | @0 | done | proper",
+            ),
+            (
+                "index 0 for all, one tool twice, the first without arguments",
+                s(&[calls(&call(I0, "a", "f", "")), calls(&call(I0, "b", "f", "{}")), end()]),
+                "call(a f ) call(b f {}) | ToolCalls | @0 | done | proper",
+            ),
+            (
+                "index 0 for all, no ids",
+                s(&[
+                    calls(r#"{"index":0,"function":{"name":"f","arguments":""}}"#),
+                    calls(r#"{"index":0,"function":{"name":"g","arguments":"{}"}}"#),
+                    end(),
+                ]),
+                "call( f ) call( g {}) | ToolCalls | @0 | done | proper",
+            ),
+            (
+                "no index and no id, one tool twice without arguments",
+                s(&[calls(r#"{"function":{"name":"f"}},{"function":{"name":"f"}}"#), end()]),
+                "call( f ) call( f ) | ToolCalls | @0 | done | proper",
+            ),
+            (
+                "interleaved, with text between",
+                s(&[
+                    calls(&a),
+                    calls(&more(I0, "{\"x\"")),
+                    calls(&b),
+                    calls(&more(I1, "{\"y\"")),
+                    said("t"),
+                    calls(&more(I0, ":1}")),
+                    calls(&more(I1, ":2}")),
+                    end(),
+                ]),
+                "call(a f {\"x\":1}) call(b g {\"y\":2}) text(t) | ToolCalls | @0 | done | proper",
+            ),
+            (
                 "id and name repeated",
                 s(&[
                     calls(&call(I0, "a", "f", "{\"x\"")),
@@ -305,5 +349,24 @@ fn a_call_that_nobody_called_whole_is_cut() {
         assert_eq!(end(s(&[within.clone(), rest])), Some(End::Proper), "{to}");
         let length = finish("length");
         assert_eq!(end(s(&[within.clone(), length])), Some(End::Proper), "{to}");
+    }
+}
+
+#[test]
+fn arguments_of_a_call_that_had_ended_are_white_space_or_a_break() {
+    let (a, b) = (calls(&call(I0, "a", "f", "{")), calls(&call(I1, "b", "g", "{}")));
+    let (end, text) = (calls(&more(I0, "}")), said("t"));
+    let told = |late: &str| {
+        // The first is open while the second waits; both have ended before the text.
+        let body =
+            s(&[a.clone(), b.clone(), end.clone(), text.clone(), calls(late), finish("stop")]);
+        towards(CHAT, MESSAGES, Form::Stream, body.as_bytes())
+    };
+    for index in [I0, I1] {
+        let blank = told(&more(index, " "));
+        assert_eq!(blank.end, Some(End::Proper), "{index}");
+        life::follow(MESSAGES, &blank, true);
+        let broken = Some(End::Broken("arguments of a tool call that had ended"));
+        assert_eq!(told(&more(index, "{}")).end, broken, "{index}");
     }
 }

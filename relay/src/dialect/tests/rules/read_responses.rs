@@ -338,6 +338,19 @@ fn reasoning_is_summary_or_text_and_keeps_its_proof() {
             "think(hm^enc=) | Stop | 10 in 5 out | @2 | done | proper",
         ),
         (
+            "two parts of a summary, each done",
+            s(&[
+                of(0, "reasoning_summary_text.done", r#""summary_index":0,"text":"h""#),
+                of(0, "reasoning_summary_text.done", r#""summary_index":1,"text":"m""#),
+            ]),
+            "think(hm) | Stop | 10 in 5 out | @2 | done | proper",
+        ),
+        (
+            "two proofs",
+            s(&[whole(proven), whole(proven).replace("\"output_index\":0", "\"output_index\":1")]),
+            "think(hm^enc=) think(hm^enc=) | Stop | 10 in 5 out | @2 | done | proper",
+        ),
+        (
             "the text done",
             s(&[of(0, "reasoning_text.done", r#""text":"hm""#)]),
             "think(hm) | Stop | 10 in 5 out | @2 | done | proper",

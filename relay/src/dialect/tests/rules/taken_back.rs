@@ -109,3 +109,14 @@ fn what_is_done_is_told_once_and_before_its_end() {
         assert_eq!(finished, 1, "{from}");
     }
 }
+
+#[test]
+fn what_no_other_dialect_has_words_for_takes_it_back_too() {
+    let code = parts(r#"{"executableCode":{"code":"1"}}"#);
+    let body = parts(r#"{"text":"a"}"#) + &ended("STOP") + &code;
+    assert_eq!(towards(GEMINI, CHAT, Form::Stream, body.as_bytes()).end, Some(End::Cut));
+    let both =
+        r#"{"index":0,"delta":{},"finish_reason":"stop"},{"index":0,"delta":{"content":"b"}}"#;
+    let told = towards(CHAT, MESSAGES, Form::Stream, (said("a") + &chunk(both)).as_bytes());
+    assert_eq!((told.end, told.finished), (Some(End::Cut), 0));
+}

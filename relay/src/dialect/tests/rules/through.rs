@@ -101,6 +101,9 @@ fn what_follows_the_stop_reason_waits_and_content_sets_it_free() {
     assert_eq!(told.end, Some(End::Proper));
 }
 
+/// No event of any dialect that names its events.
+const UNTYPED: &str = "event: note\ndata: {\"secret\":1}\n\n";
+
 #[test]
 fn junk_is_not_passed_on() {
     for (from, body) in [(MESSAGES, odd_message()), (RESPONSES, odd_response())] {
@@ -110,10 +113,12 @@ fn junk_is_not_passed_on() {
             from,
             from,
             Form::Stream,
-            format!("data: junk\n\n{before}data: {{\n\ndata: [DONE]\n\n{last}data: late\n\n")
-                .as_bytes(),
+            format!(
+                "data: junk\n\n{before}data: {{\n\ndata: [DONE]\n\n{UNTYPED}{last}data: late\n\n"
+            )
+            .as_bytes(),
         );
-        assert_eq!((all_of(&told), told.facts.dropped), (body, 3));
+        assert_eq!((all_of(&told), told.facts.dropped), (body, 4));
     }
 }
 
@@ -124,4 +129,55 @@ fn an_ending_that_was_left_out_is_written() {
     let told = towards(MESSAGES, MESSAGES, Form::Stream, &body.as_bytes()[..at]);
     assert_eq!(told.end, Some(End::Cut));
     assert_eq!(told.terminator, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n");
+}
+
+#[test]
+fn a_second_message_start_is_not_passed_on_and_foreign_events_are_none() {
+    let body = odd_message();
+    let again = named(&[r#"{"type":"message_start","message":{"id":"msg_2","content":[]}}"#]);
+    let at = body.find("event: ping").unwrap();
+    let twice = format!("{}{again}{}", &body[..at], &body[at..]);
+    assert_eq!(all_of(&towards(MESSAGES, MESSAGES, Form::Stream, twice.as_bytes())), body);
+    let body = odd_response();
+    let told = towards(
+        RESPONSES,
+        RESPONSES,
+        Form::Stream,
+        (named(&[r#"{"type":"ping"}"#]) + &body).as_bytes(),
+    );
+    assert_eq!((all_of(&told), told.facts.dropped), (body, 1));
+}
+
+#[test]
+fn a_provider_at_its_own_tools_has_answered_its_own_client() {
+    let served = block(0, r#"{"type":"server_tool_use","id":"s","name":"n","input":{}}"#, &[]);
+    let body = blocks(&[served], "pause_turn");
+    let told = towards(MESSAGES, MESSAGES, Form::Stream, body.as_bytes());
+    assert_eq!((told.end, told.facts.content), (Some(End::Proper), true));
+}
+
+#[test]
+fn a_chat_clients_text_is_measured_once() {
+    let twice = chunk(r#"{"index":0,"text":"hi","delta":{"content":"hi"}}"#);
+    let told = towards(CHAT, CHAT, Form::Stream, (twice + &finish("stop") + DONE).as_bytes());
+    assert_eq!((told.facts.text_bytes, told.facts.tool_open), (2, false));
+    let call = calls(r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}"#);
+    let told = towards(CHAT, CHAT, Form::Stream, (call.clone() + &finish("tool_calls")).as_bytes());
+    assert_eq!((told.facts.text_bytes, told.facts.tool_open), (3, false));
+    assert!(towards(CHAT, CHAT, Form::Stream, call.as_bytes()).facts.tool_open);
+}
+
+#[test]
+fn a_chat_client_that_did_not_ask_gets_no_usage_chunk() {
+    let usage =
+        data(&[r#"{"id":"c-1","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1}}"#]);
+    let body = said("x") + &usage + DONE;
+    for asked in [true, false] {
+        let told = tell_every_way(spec(Form::Stream, asked), body.as_bytes());
+        assert_eq!(told.end, Some(End::Proper), "without a finish reason [DONE] is believed");
+        assert_eq!(
+            (told.out, told.tail),
+            (said("x"), if asked { usage.clone() } else { String::new() })
+        );
+    }
 }
