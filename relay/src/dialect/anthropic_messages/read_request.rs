@@ -30,9 +30,15 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
     body.name_foreign(table::REQUEST, &mut request.foreign);
     request.max_output = Some(max_tokens(&body)?);
     system(&body, &mut request)?;
+    let mut before_last = request.system.len();
     for (n, message) in messages(&body)?.into_iter().enumerate() {
+        let known = request.system.len();
         read_message(&Object::read(format!("messages[{n}]"), message)?, &mut request)?;
+        if request.system.len() == known {
+            before_last = known;
+        }
     }
+    request.end_with_system(before_last);
     for (n, tool) in body.array("tools")?.unwrap_or_default().into_iter().enumerate() {
         read_tool(&Object::read(format!("tools[{n}]"), tool)?, &mut request)?;
     }
@@ -47,6 +53,7 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
     if let Some(metadata) = body.object("metadata")? {
         request.user = metadata.text("user_id")?;
     }
+    context_management(&body, &mut request)?;
     Ok(request)
 }
 
@@ -144,6 +151,26 @@ fn read_tool_choice(choice: &Object<'_>, request: &mut Request) -> Result<(), Re
         }
     };
     request.parallel_tools = choice.flag("disable_parallel_tool_use")?.map(|off| !off);
+    Ok(())
+}
+
+/// What is dropped of a long history before the model sees it. Earlier thoughts no other
+/// provider is sent anyway; earlier tool calls it is, which costs more and says more.
+fn context_management(body: &Object<'_>, request: &mut Request) -> Result<(), Reject> {
+    let Some(management) = body.object("context_management")? else { return Ok(()) };
+    management.name_foreign(table::CONTEXT_MANAGEMENT, &mut request.foreign);
+    for (n, raw) in management.array("edits")?.unwrap_or_default().into_iter().enumerate() {
+        let edit = Object::read(format!("{}[{n}]", management.path_of("edits")), raw)?;
+        let kind = edit.required_text("type")?;
+        let wish = "context_management";
+        if kind.starts_with("clear_tool_uses") {
+            if !request.unsaid.contains(&wish) {
+                request.unsaid.push(wish);
+            }
+        } else if !kind.starts_with("clear_thinking") {
+            request.foreign.push(edit.path_of("type"));
+        }
+    }
     Ok(())
 }
 

@@ -22,6 +22,9 @@ use thinking::Plan;
 const ANSWER_IN_JSON: &str =
     "Answer with one JSON object alone. Write nothing before or after it, and no code fence.";
 
+/// The longest id of a user, in bytes.
+const LONGEST_USER: usize = 256;
+
 /// The body for `target`.
 ///
 /// # Errors
@@ -35,6 +38,10 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     if matches!(request.format, Some(Format::Json)) {
         request.system.push(ANSWER_IN_JSON.to_owned());
         left_out.push("response_format");
+    }
+    let user = request.user.as_deref().filter(|user| is_opaque(user));
+    if user.is_none() && request.user.is_some() {
+        left_out.push("user");
     }
     let history = turns::write(&request)?;
     let plan = Plan::of(&request, target, history.may_think, &mut left_out);
@@ -54,10 +61,17 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
         temperature: sampling.temperature,
         top_p: sampling.top_p,
         top_k: sampling.top_k,
-        metadata: request.user.as_deref().map(|user_id| Metadata { user_id }),
+        metadata: user.map(|user_id| Metadata { user_id }),
         stream: true,
     };
     Ok(Upstream { body: body.to_json(), left_out })
+}
+
+/// Whether a user's name may be sent: Anthropic forbids e-mail addresses, telephone numbers
+/// and names, so what does not look like an id stays here.
+fn is_opaque(user: &str) -> bool {
+    let fine = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    (1..=LONGEST_USER).contains(&user.len()) && user.bytes().all(fine)
 }
 
 fn tool(tool: &Tool) -> body::Tool<'_> {

@@ -57,10 +57,10 @@ fn tools(request: &Request) -> Vec<Tools<'_>> {
 
 fn tool_config(request: &Request) -> Option<ToolConfig<'_>> {
     let (mode, name) = match request.tool_choice.as_ref()? {
+        // Where there is no tool there is nothing to choose, and Gemini refuses to.
+        _ if request.tools.is_empty() => return None,
         ToolChoice::Any => ("ANY", None),
         ToolChoice::Named(name) => ("ANY", Some(name.as_str())),
-        // Where there is no tool they say nothing.
-        ToolChoice::None | ToolChoice::Auto if request.tools.is_empty() => return None,
         ToolChoice::None => ("NONE", None),
         ToolChoice::Auto => ("AUTO", None),
     };
@@ -96,13 +96,14 @@ fn generation_config<'a>(
         top_p: request.top_p,
         top_k: request.top_k,
         seed,
-        presence_penalty: request.presence_penalty,
-        frequency_penalty: request.frequency_penalty,
+        // Some models refuse the fields, and 0 says nothing.
+        presence_penalty: request.presence_penalty.filter(|penalty| *penalty != 0.0),
+        frequency_penalty: request.frequency_penalty.filter(|penalty| *penalty != 0.0),
         response_mime_type: request.format.as_ref().map(|_| "application/json"),
         response_json_schema: schema,
         thinking_config: request
             .thinking
-            .map(|thinking| thinking::write(thinking, target.model, left_out)),
+            .and_then(|thinking| thinking::write(thinking, target.model, left_out)),
     }
 }
 

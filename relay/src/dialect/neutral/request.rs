@@ -52,6 +52,18 @@ pub struct Request {
 }
 
 impl Request {
+    /// Makes user's words of the system prompts from `first` on, where the conversation would
+    /// end with the model's turn: they came after it, and are what it is to answer. Without
+    /// them that turn would be taken for an answer that is to be carried on.
+    pub fn end_with_system(&mut self, first: usize) {
+        if self.turns.last().is_none_or(|turn| turn.role == Role::User) {
+            return;
+        }
+        for text in self.system.split_off(first.min(self.system.len())) {
+            self.push(Role::User, Part::Text(text));
+        }
+    }
+
     /// Adds a part to the conversation, to the last turn if that is the same role's.
     pub fn push(&mut self, role: Role, part: Part) {
         match self.turns.last_mut() {

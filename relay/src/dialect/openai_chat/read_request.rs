@@ -127,9 +127,15 @@ pub fn choices(fields: &Fields) -> Result<u32, Reject> {
 pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
     let mut top = Members::of(fields);
     let mut request = Request::default();
+    let mut before_last = 0;
     for message in top.list("messages")? {
+        let known = request.system.len();
         messages::read(&message, &mut request)?;
+        if request.system.len() == known {
+            before_last = known;
+        }
     }
+    request.end_with_system(before_last);
     for value in top.list("tools")? {
         tool(&value, &mut request)?;
     }

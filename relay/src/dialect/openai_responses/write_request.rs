@@ -18,6 +18,9 @@ use serde_json::value::RawValue;
 /// Less than this is refused.
 const LEAST_OUTPUT: u64 = 16;
 
+/// The longest name of a user, in characters.
+const LONGEST_USER: usize = 64;
+
 /// Gives back the proofs of the reasoning.
 const PROOFS: &[&str] = &["reasoning.encrypted_content"];
 
@@ -115,13 +118,15 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     let mut left_out = left_out(&request);
     let effort = effort_word(request.thinking, &mut left_out);
     // Elsewhere whoever has a model reason is shown its thoughts; here one has to ask, and
-    // some accounts may not.
-    let summary = (thinks(request.thinking) && target.ask_usage).then_some("auto");
+    // some accounts may not. Nor does every server know the proofs.
+    let asks = thinks(request.thinking) && target.ask_usage;
+    let summary = asks.then_some("auto");
     let has_tools = !request.tools.is_empty();
+    let (instructions, input) = conversation(&request)?;
     let written = Body {
         model: target.model,
-        instructions: paragraphs(request.system.iter().map(String::as_str)),
-        input: items::write(&request)?,
+        instructions,
+        input,
         tools: request.tools.iter().map(offered).collect::<Result<_, _>>()?,
         tool_choice: request.tool_choice.as_ref().filter(|_| has_tools).map(choice),
         parallel_tool_calls: request.parallel_tools.filter(|_| has_tools),
@@ -130,20 +135,40 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
         temperature: request.temperature,
         top_p: request.top_p,
         reasoning: (effort.is_some() || summary.is_some()).then_some(Reasoning { effort, summary }),
-        include: if thinks(request.thinking) { PROOFS } else { &[] },
-        user: request.user.as_deref(),
+        include: if asks { PROOFS } else { &[] },
+        user: request.user.as_deref().filter(|user| is_fine_user(user)),
         store: false,
         stream: true,
     };
     Ok(Upstream { body: body(&written)?, left_out })
 }
 
+/// The system prompt and what was said. Input there must be: where nobody has spoken yet, it
+/// is the system prompt.
+fn conversation(request: &Request) -> Result<(String, Vec<Item<'_>>), Unable> {
+    let instructions = paragraphs(request.system.iter().map(String::as_str));
+    let input = items::write(request)?;
+    if !input.is_empty() {
+        return Ok((instructions, input));
+    }
+    if instructions.is_empty() {
+        return Err(Unable { feature: "a conversation without a word".to_owned() });
+    }
+    Ok((String::new(), vec![items::system(instructions)]))
+}
+
+/// A longer one is refused, and cut short it would be another user's.
+fn is_fine_user(user: &str) -> bool {
+    user.chars().count() <= LONGEST_USER
+}
+
 fn left_out(request: &Request) -> Vec<&'static str> {
     let wishes = [
         ("top_k", request.top_k.is_some()),
-        ("presence_penalty", request.presence_penalty.is_some()),
-        ("frequency_penalty", request.frequency_penalty.is_some()),
+        ("presence_penalty", request.presence_penalty.is_some_and(|penalty| penalty != 0.0)),
+        ("frequency_penalty", request.frequency_penalty.is_some_and(|penalty| penalty != 0.0)),
         ("seed", request.seed.is_some()),
+        ("user", request.user.as_deref().is_some_and(|user| !is_fine_user(user))),
         ("max_output", request.max_output.is_some_and(|most| most < LEAST_OUTPUT)),
     ];
     wishes.into_iter().filter_map(|(wish, is_left_out)| is_left_out.then_some(wish)).collect()

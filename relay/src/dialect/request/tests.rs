@@ -66,6 +66,31 @@ fn all_that_is_not_the_relays_goes_up_byte_for_byte() {
 }
 
 #[test]
+fn reasoning_that_another_dialect_proves_is_taken_out() {
+    let told = |assistant: &str| {
+        let body = format!(
+            r#"{{"model":"m","messages":[{{"role":"user","content":"\"belay.\" \u00e9"}},{{"role":"assistant", {assistant}"content":"hi" }}]}}"#
+        );
+        let sent: Value = serde_json::from_str(&passed(&parse(&body).unwrap(), &TARGET)).unwrap();
+        (passed(&parse(&body).unwrap(), &TARGET), sent["messages"][1].clone())
+    };
+    let mine = r#"{"type":"reasoning.text","text":"a","signature":"AA","index":0}"#;
+    let theirs = concat!(
+        r#"{"type":"reasoning.text","text":"b","index":1},"#,
+        r#"{"type":"reasoning.text","signature":"belay.anthropic_messages.BB","index":1},"#,
+        r#"{"type":"reasoning.encrypted","data":"belay.gemini.CC"}"#
+    );
+    let same = format!(r#""reasoning_content":"x", "reasoning_details":[ {mine} ],"#);
+    assert!(told(&same).0.contains(&format!(r#"{{"role":"assistant", {same}"content":"hi" }}"#)));
+    let plain = json(r#"{"role":"assistant","content":"hi"}"#);
+    let all = format!(r#""reasoning_content":"b","reasoning":"b","reasoning_details":[{theirs}],"#);
+    assert_eq!(told(&all).1, plain);
+    let both = format!(r#""reasoning_content":"ab","reasoning_details":[{mine},{theirs}],"#);
+    let expected = format!(r#"{{"role":"assistant","reasoning_details":[{mine}],"content":"hi"}}"#);
+    assert_eq!(told(&both).1, json(&expected));
+}
+
+#[test]
 fn usage_is_asked_for_without_losing_what_the_client_said() {
     let head = format!(r#"{{"model":"m\"1",{PLAIN}"#);
     for (fields, ask, tail) in [

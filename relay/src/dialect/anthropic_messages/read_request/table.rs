@@ -36,6 +36,7 @@ pub(super) const REQUEST: Table = &[
     ("output_format", Read),
     // Beside `user_id` it holds nothing.
     ("metadata", Read),
+    ("context_management", Read),
     // Price, speed and caching are the rung's.
     ("service_tier", Harmless),
     ("speed", Harmless),
@@ -129,6 +130,8 @@ pub(super) const THINKING: Table =
     &[("type", Read), ("budget_tokens", Read), ("display", Harmless)];
 
 pub(super) const OUTPUT_CONFIG: Table = &[("effort", Read), ("format", Read)];
+
+pub(super) const CONTEXT_MANAGEMENT: Table = &[("edits", Read)];
 
 pub(super) const FORMAT: Table = &[("type", Read), ("schema", Read)];
 

@@ -179,10 +179,11 @@ fn thinking_is_a_budget_below_the_limit() {
         (effort(Effort::High), None, None, 32_768, Some(24_576)),
         (effort(Effort::Max), None, None, 40_192, Some(32_000)),
         (effort(Effort::Max), None, Some(64_000), 40_192, Some(32_000)),
-        (effort(Effort::Max), None, Some(32_768), 32_768, Some(32_000)),
+        (effort(Effort::Max), None, Some(32_768), 32_768, Some(24_576)),
         (effort(Effort::Max), None, Some(16_000), 16_000, Some(12_000)),
         (effort(Effort::High), Some(4000), Some(64_000), 4000, Some(3000)),
-        (effort(Effort::Low), Some(1100), None, 1100, Some(1024)),
+        (effort(Effort::Low), Some(1366), None, 1366, Some(1024)),
+        (effort(Effort::High), Some(24_577), None, 24_577, Some(18_432)),
         (Thinking::Budget(7), None, None, 9216, Some(1024)),
         (Thinking::Budget(3000), None, None, 11_192, Some(3000)),
         (Thinking::Budget(3000), Some(3001), None, 3001, Some(3000)),
@@ -205,8 +206,12 @@ fn thinking_is_a_budget_below_the_limit() {
 #[test]
 fn where_anthropic_would_refuse_to_think_it_is_not_asked_to() {
     let thinking = Some(Thinking::Effort(Effort::Low));
-    let small = Request { thinking, max_output: Some(1024), ..hi() };
-    assert_written(&small, &TARGET, r#"{"max_tokens":1024}"#, &["thinking"]);
+    // Of 1365 three quarters are less than the least budget.
+    for most in [1024, 1100, 1365] {
+        let small = Request { thinking, max_output: Some(most), ..hi() };
+        let expected = format!(r#"{{"max_tokens":{most}}}"#);
+        assert_written(&small, &TARGET, &expected, &["thinking"]);
+    }
     for thinking in [thinking, Some(Thinking::Adaptive)] {
         for choice in [ToolChoice::Any, ToolChoice::Named("f".to_owned())] {
             let tools = vec![a_tool(None, None)];
@@ -215,6 +220,21 @@ fn where_anthropic_would_refuse_to_think_it_is_not_asked_to() {
             assert_eq!(left_out, ["thinking"]);
             assert!(!body.contains(r#""thinking""#));
         }
+    }
+}
+
+#[test]
+fn a_user_is_sent_only_where_it_looks_like_an_id() {
+    let longest = "x".repeat(256);
+    for fine in ["u", "user_0a-B", longest.as_str()] {
+        let request = Request { user: Some(fine.to_owned()), ..hi() };
+        let expected = format!(r#"{{"max_tokens":8192,"metadata":{{"user_id":"{fine}"}}}}"#);
+        assert_written(&request, &TARGET, &expected, &[]);
+    }
+    let too_long = "x".repeat(257);
+    for other in ["", "a@example.com", "+49 170 1", "Jo Doe", "é", too_long.as_str()] {
+        let request = Request { user: Some(other.to_owned()), ..hi() };
+        assert_written(&request, &TARGET, r#"{"max_tokens":8192}"#, &["user"]);
     }
 }
 

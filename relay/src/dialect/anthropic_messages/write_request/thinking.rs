@@ -34,7 +34,7 @@ impl Plan {
                 let with_answer = budget.saturating_add(ANSWER);
                 let free = most.map_or(with_answer, |most| most.min(with_answer));
                 let max_tokens = request.max_output.unwrap_or(free);
-                fit_budget(budget, max_tokens)
+                fit_wish(request.thinking, budget, max_tokens)
                     .filter(|_| may_think && !forced)
                     .map(|budget_tokens| (max_tokens, body::Thinking::Enabled { budget_tokens }))
             }
@@ -58,6 +58,16 @@ fn wish(thinking: Thinking) -> Option<Option<u64>> {
         Thinking::Effort(Effort::Max) => Some(Some(32_000)),
         Thinking::Budget(budget) => Some(Some(budget.max(LEAST))),
     }
+}
+
+/// A budget that the client named is kept as long as it is below the limit. One that is made
+/// of a degree leaves room for the answer: its client thought of no number.
+fn fit_wish(thinking: Option<Thinking>, budget: u64, max_tokens: u64) -> Option<u64> {
+    let is_roomy = max_tokens >= budget.saturating_add(ANSWER);
+    if is_roomy || !matches!(thinking, Some(Thinking::Effort(_))) {
+        return fit_budget(budget, max_tokens);
+    }
+    Some(budget.min(max_tokens - max_tokens.div_ceil(4))).filter(|budget| *budget >= LEAST)
 }
 
 /// The budget within a limit, which it must stay below: as it is, or lowered so that a

@@ -39,6 +39,10 @@ pub(super) fn write(request: &Request) -> Result<History<'_>, Unable> {
             _ => messages.push(Message { role, content: blocks }),
         }
     }
+    let ends_with_user = request.turns.last().is_some_and(|turn| turn.role == Role::User);
+    if ends_with_user && messages.last().is_some_and(|last| last.role == "assistant") {
+        return unable("a last message of the user's without a word");
+    }
     let opening = take_opening(&mut messages)?;
     for message in messages.iter_mut().filter(|message| message.role == "user") {
         // Stable: results come first and everything keeps its order otherwise.

@@ -60,6 +60,10 @@ pub(super) fn write<'a>(request: &'a Request, model: &str) -> Result<Vec<Content
     if contents.is_empty() {
         return unable("a conversation without a word");
     }
+    let ends_with_user = request.turns.last().is_some_and(|turn| turn.role == Role::User);
+    if ends_with_user && contents.last().is_some_and(|last| last.role == Some("model")) {
+        return unable("a last message of the user's without a word");
+    }
     for content in &mut contents {
         // Stable: responses come first and everything keeps its order otherwise.
         content.parts.sort_by_key(|part| {

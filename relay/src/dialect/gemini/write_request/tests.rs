@@ -157,6 +157,29 @@ fn thinking_is_a_budget_that_the_model_takes() {
 }
 
 #[test]
+fn models_that_do_not_think_are_not_told_not_to() {
+    let request = Request { thinking: Some(Thinking::Off), ..hi() };
+    for (model, is_told) in [
+        ("gemini-1.5-pro", false),
+        ("models/gemini-2.0-flash", false),
+        ("gemma-3-27b-it", false),
+        ("gemini-2.5-flash", true),
+    ] {
+        let (body, left_out) = written(&request, &Target { model, ..TARGET });
+        assert_eq!(body["generationConfig"].get("thinkingConfig").is_some(), is_told, "{model}");
+        assert!(left_out.is_empty(), "{model}");
+    }
+}
+
+#[test]
+fn what_says_nothing_is_not_said() {
+    let tool_choice = Some(ToolChoice::Any);
+    let (presence_penalty, frequency_penalty) = (Some(0.0), Some(-0.0));
+    let request = Request { tool_choice, presence_penalty, frequency_penalty, ..hi() };
+    assert_written(&request, &TARGET, r#"{"generationConfig":{}}"#, &[]);
+}
+
+#[test]
 fn what_the_rung_is_told_instead_is_done_first() {
     let degrade = Degrade { json_schema: true, parallel_tools: true, max_output: true };
     let again = Some(Again { answer: "{}", problem: "no 'a'" });

@@ -7,13 +7,17 @@ use crate::dialect::neutral::{Effort, Thinking};
 /// is refused. The last stands for every other name.
 const BUDGETS: &[(&str, u64, u64)] = &[("flash", 0, 24_576), ("pro", 128, 32_768), ("", 0, 32_768)];
 
+/// Models that do not think, or only where they are asked to, and refuse to be told not to.
+const UNTHINKING: &[&str] = &["gemini-1", "gemini-2.0", "gemma"];
+
+/// None where nothing has to be said.
 pub(super) fn write(
     thinking: Thinking,
     model: &str,
     left_out: &mut Vec<&'static str>,
-) -> ThinkingConfig {
+) -> Option<ThinkingConfig> {
     let budget = match thinking {
-        Thinking::Adaptive => return shown(-1),
+        Thinking::Adaptive => return Some(shown(-1)),
         Thinking::Off => 0,
         Thinking::Effort(Effort::Minimal) => 512,
         Thinking::Effort(Effort::Low) => 1024,
@@ -26,13 +30,17 @@ pub(super) fn write(
     let (least, most) = of_model.map_or((0, u64::MAX), |(_, least, most)| (*least, *most));
     let thinking_budget = i64::try_from(budget.clamp(least, most)).unwrap_or(i64::MAX);
     if budget > 0 {
-        return shown(thinking_budget);
+        return Some(shown(thinking_budget));
+    }
+    let name = model.rsplit('/').next().unwrap_or(model);
+    if UNTHINKING.iter().any(|old| name.starts_with(old)) {
+        return None;
     }
     if least > 0 {
         // It cannot be kept from thinking, only from thinking much.
         left_out.push("thinking");
     }
-    ThinkingConfig { thinking_budget, include_thoughts: false }
+    Some(ThinkingConfig { thinking_budget, include_thoughts: false })
 }
 
 const fn shown(thinking_budget: i64) -> ThinkingConfig {

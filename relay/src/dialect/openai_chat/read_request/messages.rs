@@ -37,9 +37,12 @@ pub(super) fn read(message: &Value<'_>, request: &mut Request) -> Result<(), Rej
     match members.required("role")?.as_str() {
         "system" | "developer" => system(&mut members, request)?,
         "user" => {
-            for part in content(&mut members, request)? {
-                request.push(Role::User, part);
+            let mut parts = content(&mut members, request)?;
+            if parts.is_empty() {
+                // Without a turn the one before would end the conversation.
+                parts.push(Part::Text(String::new()));
             }
+            parts.into_iter().for_each(|part| request.push(Role::User, part));
         }
         "assistant" => assistant(&mut members, request)?,
         "tool" => {

@@ -2,10 +2,12 @@
 //! relay's own.
 
 use crate::dialect::fields::{Fields, Writer, push_array, push_string};
-use crate::dialect::neutral::{Target, Upstream, again_prompt, schema_prompt};
+use crate::dialect::json::string_inner;
+use crate::dialect::neutral::{Signed, Target, Upstream, again_prompt, schema_prompt};
 use crate::dialect::request::openai::{limit, one_tool, strings};
 use crate::dialect::request::{asks_for_schema, member};
 use serde_json::value::RawValue;
+use std::collections::HashSet;
 
 /// The body for a rung: always a stream, under the rung's own model name, everything else
 /// as the client wrote it but for what `target` asks to be different.
@@ -31,7 +33,9 @@ pub fn pass_through(fields: &Fields, target: &Target<'_>) -> Upstream {
                     writer.key(key).extend_from_slice(&options);
                 }
             }
-            "messages" if retold => messages(value, schema, target, writer.key(key)),
+            "messages" if retold || has_marked(value.get()) => {
+                messages(value, schema, target, writer.key(key))
+            }
             "response_format" if schema.is_some() => {}
             "parallel_tool_calls" if one_tool => {
                 parallel_written = true;
@@ -85,7 +89,7 @@ fn stream_options(client: &RawValue, ask_usage: bool) -> Option<Vec<u8>> {
 /// The client's messages, with another system prompt, a schema, or a question asked again.
 fn messages(client: &RawValue, schema: Option<&RawValue>, target: &Target<'_>, out: &mut Vec<u8>) {
     let list: Vec<&RawValue> = serde_json::from_str(client.get()).unwrap_or_default();
-    let mut all: Vec<String> = list.iter().map(|message| message.get().to_owned()).collect();
+    let mut all: Vec<String> = list.iter().map(|message| without_marked(message)).collect();
     if let Some(system) = target.system {
         all.retain(|message| !is_system(message));
         if !system.is_empty() {
@@ -107,6 +111,49 @@ fn messages(client: &RawValue, schema: Option<&RawValue>, target: &Target<'_>, o
         all.push(strings(&[("role", "user"), ("content", &again_prompt(again.problem))]));
     }
     push_array(all.iter().map(String::as_str), out);
+}
+
+/// Whether a proof of another dialect's may be in the messages.
+fn has_marked(json: &str) -> bool {
+    memchr::memmem::find(json.as_bytes(), b"\"belay.").is_some()
+}
+
+/// A message without the reasoning that another dialect's provider made: this one would
+/// refuse its proof, and without its proof it is not the model's.
+fn without_marked(message: &RawValue) -> String {
+    let as_it_is = || message.get().to_owned();
+    if !has_marked(message.get()) {
+        return as_it_is();
+    }
+    let members: Fields = serde_json::from_str(message.get()).unwrap_or_default();
+    let details = members.text("reasoning_details").and_then(|raw| serde_json::from_str(raw).ok());
+    let details: Vec<&RawValue> = details.unwrap_or_default();
+    // The pieces of one thought have one index, and only the last has the proof.
+    let index = |detail: &RawValue| member(detail, "index").map(|index| index.get().to_owned());
+    let marked: Vec<&RawValue> = details.iter().copied().filter(|it| is_marked(it)).collect();
+    if marked.is_empty() || members.text("role") != Some("\"assistant\"") {
+        return as_it_is();
+    }
+    let gone: HashSet<String> = marked.into_iter().filter_map(index).collect();
+    let stays = |it: &&RawValue| !is_marked(it) && index(it).is_none_or(|at| !gone.contains(&at));
+    let kept: Vec<&str> = details.iter().copied().filter(stays).map(RawValue::get).collect();
+    let mut writer = Writer::new(Vec::new());
+    for (key, value) in members.iter() {
+        match key {
+            "reasoning_content" | "reasoning" => {}
+            "reasoning_details" if kept.is_empty() => {}
+            "reasoning_details" => push_array(kept.iter().copied(), writer.key(key)),
+            _ => writer.raw(key, value.get()),
+        }
+    }
+    String::from_utf8(writer.finish()).unwrap_or_default()
+}
+
+fn is_marked(detail: &RawValue) -> bool {
+    ["signature", "data"].into_iter().any(|key| {
+        let proof = member(detail, key).and_then(|raw| string_inner(raw.get()));
+        proof.is_some_and(Signed::is_marked)
+    })
 }
 
 fn is_system(message: &str) -> bool {

@@ -26,7 +26,9 @@ const PART: &[Rule] = &[
 pub(super) fn read(items: &[Value<'_>], request: &mut Request) -> Result<(), Reject> {
     // A proof of Gemini's belongs to the call behind it.
     let mut proof = None;
+    let mut before_last = request.system.len();
     for item in items {
+        let known = request.system.len();
         let mut members = item.members()?;
         let kind = members.string("type")?;
         match kind.as_deref() {
@@ -53,7 +55,11 @@ pub(super) fn read(items: &[Value<'_>], request: &mut Request) -> Result<(), Rej
             }
         }
         members.finish(ITEM, request);
+        if request.system.len() == known {
+            before_last = known;
+        }
     }
+    request.end_with_system(before_last);
     Ok(())
 }
 
@@ -65,6 +71,8 @@ fn message(members: &mut Members<'_>, request: &mut Request) -> Result<(), Rejec
         None => Vec::new(),
     };
     match role.as_str() {
+        // Without a turn the one before would end the conversation.
+        "user" if parts.is_empty() => request.push(Role::User, Part::Text(String::new())),
         "user" => parts.into_iter().for_each(|part| request.push(Role::User, part)),
         "system" | "developer" => {
             for part in parts {

@@ -56,7 +56,24 @@ pub(super) fn write(request: &Request) -> Result<Vec<Item<'_>>, Unable> {
             Role::Assistant => assistant(turn, &mut items)?,
         }
     }
+    let ends_with_user = request.turns.last().is_some_and(|turn| turn.role == Role::User);
+    if ends_with_user && items.last().is_some_and(is_models) {
+        return Err(Unable { feature: "a last message of the user's without a word".to_owned() });
+    }
     Ok(items)
+}
+
+const fn is_models(item: &Item<'_>) -> bool {
+    match item {
+        Item::Message { role, .. } => matches!(role.as_bytes(), b"assistant"),
+        Item::FunctionCall { .. } | Item::Reasoning { .. } => true,
+        Item::FunctionCallOutput { .. } => false,
+    }
+}
+
+/// A system prompt that is all there is.
+pub(super) const fn system(text: String) -> Item<'static> {
+    Item::Message { role: "system", content: Content::Text(text) }
 }
 
 /// Results come first, since they must follow their calls.

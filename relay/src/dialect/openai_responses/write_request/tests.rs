@@ -76,7 +76,42 @@ fn after_a_complaint_no_summary_is_asked_for() {
         let upstream = write_request(&request, &plain).unwrap();
         let body: Value = serde_json::from_slice(&upstream.body).unwrap();
         assert_eq!(body["reasoning"], expected);
+        assert_eq!(body.get("include"), None, "nor are proofs");
     }
+}
+
+#[test]
+fn a_penalty_of_nothing_is_not_missed() {
+    for (penalty, left) in [(0.0, &[][..]), (0.5, &["presence_penalty", "frequency_penalty"])] {
+        let (presence_penalty, frequency_penalty) = (Some(penalty), Some(penalty));
+        let request = Request { presence_penalty, frequency_penalty, ..asked(vec![text("hi")]) };
+        assert_eq!(write_request(&request, &TARGET).unwrap().left_out, left);
+    }
+}
+
+#[test]
+fn a_user_of_more_than_64_characters_stays_here() {
+    for (length, is_sent) in [(64, true), (65, false)] {
+        let user = "é".repeat(length);
+        let request = Request { user: Some(user.clone()), ..asked(vec![text("hi")]) };
+        let expected = if is_sent { json!(user) } else { Value::Null };
+        assert_eq!(written(&request)["user"], expected);
+        let left_out = write_request(&request, &TARGET).unwrap().left_out;
+        assert_eq!(left_out.contains(&"user"), !is_sent);
+    }
+}
+
+#[test]
+fn where_nobody_has_spoken_the_system_prompt_is_the_input() {
+    let mut request = Request { system: vec!["a".to_owned(), "b".to_owned()], ..asked(vec![]) };
+    assert_eq!(
+        written(&request),
+        json!({"model": "m", "store": false, "stream": true,
+            "input": [{"type": "message", "role": "system", "content": "a\n\nb"}]})
+    );
+    request.system.clear();
+    let refused = write_request(&request, &TARGET).unwrap_err();
+    assert_eq!(refused.feature, "a conversation without a word");
 }
 
 #[test]

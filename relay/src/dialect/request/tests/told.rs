@@ -36,7 +36,7 @@ const AS_RESPONSES: &str = r#"{"model":"up","instructions":"be kind","input":[
 "tool_choice":{"type":"function","name":"look"},"parallel_tool_calls":true,
 "text":{"format":{"type":"json_schema","name":"a","schema":{"type":"object"},"strict":true}},
 "max_output_tokens":900,"temperature":0.5,"top_p":0.9,"reasoning":{"effort":"high"},
-"include":["reasoning.encrypted_content"],"store":false,"stream":true}"#;
+"store":false,"stream":true}"#;
 
 fn read(dialect: Dialect, body: &str) -> neutral::Request {
     let fields = serde_json::from_str(body).unwrap();
@@ -214,6 +214,63 @@ fn a_rungs_own_system_prompt_replaces_the_clients_wherever_it_stands() {
         let body = if own == CHAT { chat } else { responses };
         let whole = told(own, body, to, &target).unwrap().to_string();
         assert!(whole.contains("mine") && !whole.contains("\"a\"") && !whole.contains("\"b\""));
+    }
+}
+
+#[test]
+fn instructions_after_the_models_last_turn_are_what_it_is_to_answer() {
+    let chat = |last: &str| {
+        format!(
+            r#"{{"model":"m","messages":[{{"role":"system","content":"first"}},{{"role":"user","content":"x"}},{{"role":"system","content":"midst"}},{{"role":"assistant","content":"y"}},{{"role":"system","content":"late"}},{{"role":"developer","content":"later"}}{last}]}}"#
+        )
+    };
+    let in_responses =
+        |last: &str| chat(last).replace("messages", "input").replace("system", "developer");
+    let in_messages = |last: &str| {
+        chat(last).replace("developer", "system").replace("\"m\",", "\"m\",\"max_tokens\":9,")
+    };
+    let user = r#",{"role":"user","content":"z"}"#;
+    let read = |own: Dialect, body: &str| -> neutral::Request {
+        let fields = serde_json::from_str(body).unwrap();
+        match own {
+            Dialect::AnthropicMessages => anthropic_messages::read_request(&fields).unwrap(),
+            _ => read(own, body),
+        }
+    };
+    for (own, closed, open) in [
+        (CHAT, chat(user), chat("")),
+        (RESPONSES, in_responses(user), in_responses("")),
+        (Dialect::AnthropicMessages, in_messages(user), in_messages("")),
+    ] {
+        assert_eq!(read(own, &closed).system, ["first", "midst", "late", "later"], "{own}");
+        let request = read(own, &open);
+        assert_eq!(request.system, ["first", "midst"], "{own}");
+        assert_eq!(request.turns.len(), 3, "{own}");
+        let last = format!("{:?}", request.turns.last().unwrap());
+        assert_eq!(last, r#"Turn { role: User, parts: [Text("late"), Text("later")] }"#);
+    }
+}
+
+#[test]
+fn a_last_message_without_a_word_makes_no_prefill() {
+    let last = |content: &str, key: &str, more: &str| {
+        format!(
+            r#"{{"model":"m",{more}"{key}":[{{"role":"user","content":"x"}},{{"role":"assistant","content":"y"}},{{"role":"user","content":{content}}}]}}"#
+        )
+    };
+    for content in [r#""""#, "[]"] {
+        for (own, body) in [
+            (CHAT, last(content, "messages", "")),
+            (RESPONSES, last(content, "input", "")),
+            (Dialect::AnthropicMessages, last(content, "messages", r#""max_tokens":9,"#)),
+        ] {
+            for to in Dialect::ALL.iter().filter(|to| **to != own) {
+                match told(own, &body, *to, &TARGET) {
+                    Ok(body) => assert_eq!(body["messages"][2]["role"], "user", "{own} to {to}"),
+                    Err(unable) => assert!(!unable.feature.is_empty()),
+                }
+            }
+        }
     }
 }
 

@@ -27,7 +27,11 @@ fn assert_foreign(fields: &Fields, path: &str) {
 fn a_field_without_a_word_is_foreign() {
     for (more, path) in [
         (r#""x-new":1"#, "x-new"),
-        (r#""context_management":{"edits":[]}"#, "context_management"),
+        (
+            r#""context_management":{"edits":[{"type":"clear_thinking_1"},{"type":"compact_1"}]}"#,
+            "context_management.edits[1].type",
+        ),
+        (r#""context_management":{"edits":[],"new":0}"#, "context_management.new"),
         (r#""mcp_servers":[{"type":"url","url":"u"}]"#, "mcp_servers"),
         (r#""container":"c""#, "container"),
         (r#""inference_geo":"us""#, "inference_geo"),
@@ -101,6 +105,21 @@ fn nulls_and_defaults_are_not_foreign() {
         r#""tools":[{"name":"f","defer_loading":false,"allowed_callers":["direct"],"cache_control":{}}]"#,
     ] {
         assert_eq!(with(more).foreign, [""; 0], "{more}");
+    }
+}
+
+#[test]
+fn earlier_thoughts_are_dropped_anyway_and_earlier_calls_are_a_wish() {
+    let thoughts = r#"{"type":"clear_thinking_20251015","keep":"all"}"#;
+    let calls = r#"{"type":"clear_tool_uses_20250919","trigger":{"type":"input_tokens"}}"#;
+    for (edits, unsaid) in [
+        (String::new(), &[][..]),
+        (thoughts.to_owned(), &[]),
+        (format!("{thoughts},{calls},{calls}"), &["context_management"]),
+    ] {
+        let request = with(&format!(r#""context_management":{{"edits":[{edits}]}}"#));
+        assert_eq!(request.foreign, [""; 0], "{edits}");
+        assert_eq!(request.unsaid, unsaid, "{edits}");
     }
 }
 

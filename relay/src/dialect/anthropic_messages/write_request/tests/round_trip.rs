@@ -90,8 +90,8 @@ fn every_recorded_request_is_read_and_written_or_refused_by_name() {
         [
             "code-execution gemini tools[0].type",
             "code-execution messages tools[0].type",
-            "compaction gemini context_management",
-            "compaction messages context_management",
+            "compaction gemini context_management.edits[0].type",
+            "compaction messages context_management.edits[0].type",
             "web-search gemini tools[0].type",
             "web-search messages tools[0].type",
         ]
