@@ -476,6 +476,7 @@ fn need(request: &ClientRequest, in_force: &InForce, ladder: &Ladder) -> Need {
         max_output: needs.max_output,
         side_effects: needs.side_effects,
         untold: untold(request, in_force, ladder),
+        dialect: dialect_number(request.dialect()),
     }
 }
 

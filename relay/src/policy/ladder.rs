@@ -349,4 +349,6 @@ pub struct Need {
     pub side_effects: bool,
     /// One bit for the number of each dialect that has no words for some of it.
     pub untold: u8,
+    /// The number of its own dialect.
+    pub dialect: u8,
 }

@@ -56,7 +56,7 @@ fn push_word(word: &str, out: &mut String) {
     let parts = || bare.split([':', '@', '/', '?', '&', '[', ']']);
     let stand_in = if bare.contains("://") || is_address(word) || parts().any(is_host) {
         URL
-    } else if parts().any(looks_like_key) {
+    } else if parts().any(looks_like_key) && !is_path(bare) {
         KEY
     } else {
         out.push_str(word);
@@ -94,8 +94,37 @@ fn is_host(part: &str) -> bool {
 }
 
 /// Fields of a request, whose paths look like hosts.
-const FIELDS: [&str; 7] =
-    ["messages", "tools", "tool_choice", "response_format", "stream_options", "body", "input"];
+const FIELDS: [&str; 17] = [
+    "messages",
+    "tools",
+    "tool_choice",
+    "response_format",
+    "stream_options",
+    "body",
+    "input",
+    "reasoning",
+    "text",
+    "thinking",
+    "output_config",
+    "metadata",
+    "system",
+    "contents",
+    "generation_config",
+    "max_output_tokens",
+    "instructions",
+];
+
+/// The path of a field of a request, such as `tools.0.custom.input_schema.type`.
+fn is_path(word: &str) -> bool {
+    let labels: Vec<&str> = word.split(['.', '[', ']']).filter(|label| !label.is_empty()).collect();
+    let is_label = |label: &&str| {
+        label.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+            || label.chars().all(|c| c.is_ascii_digit())
+    };
+    labels.len() >= 2
+        && labels.first().is_some_and(|first| FIELDS.contains(first))
+        && labels.iter().all(is_label)
+}
 
 /// The prefixes that vendors give their keys, or a long word of letters and digits mixed.
 fn looks_like_key(word: &str) -> bool {

@@ -94,8 +94,9 @@ impl Listening {
         if end != End::Proper {
             return end;
         }
-        // Without a finish reason nobody has said that a call is whole.
-        if self.facts.finish.is_none() && self.calls.iter().any(|call| !call.is_reached()) {
+        // Without a finish reason nobody has said that a call is whole. One without any
+        // arguments may be.
+        if self.facts.finish.is_none() && self.calls.iter().any(JsonEnd::is_open) {
             return End::Cut;
         }
         if translated && self.facts.content && !self.said && !self.facts.refused {

@@ -15,7 +15,7 @@ pub const OPENAI_RESPONSES: &[Row] = {
     &[
         row(REQUEST, Message, "exceeds the context window", ContextExceeded),
         // An item of the conversation is not there: the request's fault, not our account's.
-        row(MISSING, Message, "item with id", BadRequest),
+        row(MISSING, Message, "with id", BadRequest),
         row(MISSING, Message, "previous response", BadRequest),
         row(MISSING, Code, "previous_response_not_found", BadRequest),
         row(REQUEST, Code, "bio_policy", Refused),

@@ -64,6 +64,12 @@ impl JsonEnd {
         !self.free && self.begun && self.depth == 0
     }
 
+    /// Whether it has begun and goes on.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        !self.free && self.begun && self.depth > 0
+    }
+
     const fn character(&mut self, byte: u8) {
         if self.in_string {
             match byte {

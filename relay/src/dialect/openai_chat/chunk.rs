@@ -17,6 +17,8 @@ pub(super) struct Chunk {
     pub(super) choices: u32,
     /// It has a first-token kind of content: text, reasoning, refusal, tool call.
     pub(super) content: bool,
+    /// It has text, or arguments, or the like: more than the name of a call.
+    pub(super) says: bool,
     /// It has refusal text.
     pub(super) refusal: bool,
     /// It has a piece of a tool or function call.
@@ -61,6 +63,7 @@ impl Chunk {
         let at = choice.index.unwrap_or_else(|| u64::from(self.choices)).min(127);
         self.choices = self.choices.saturating_add(1);
         self.content |= delta.content || text_bytes > 0;
+        self.says |= delta.says || text_bytes > 0;
         self.refusal |= delta.refusal;
         self.tool |= delta.tool;
         self.text_bytes =
@@ -172,6 +175,7 @@ fn finish(raw: &str) -> Option<&'static str> {
 struct Delta {
     seen: bool,
     content: bool,
+    says: bool,
     refusal: bool,
     tool: bool,
     text_bytes: u64,
@@ -201,7 +205,11 @@ impl Object for Delta {
                 self.text(bytes);
             }
             // Pictures and sound that the model made.
-            "images" | "audio" => self.content |= is_truthy(map.next_value::<&RawValue>()?.get()),
+            "images" | "audio" => {
+                let is_there = is_truthy(map.next_value::<&RawValue>()?.get());
+                self.content |= is_there;
+                self.says |= is_there;
+            }
             "tool_calls" => map.next_value_seed(Each(&mut Call(self)))?,
             "function_call" => map.next_value_seed(One(&mut Call(self)))?,
             _ => skip(map)?,
@@ -213,6 +221,7 @@ impl Object for Delta {
 impl Delta {
     fn text(&mut self, bytes: u64) {
         self.content |= bytes > 0;
+        self.says |= bytes > 0;
         self.text_bytes = self.text_bytes.saturating_add(bytes);
     }
 
@@ -264,8 +273,17 @@ struct CallText<'d>(&'d mut Delta);
 impl Object for CallText<'_> {
     fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
-            "name" | "arguments" | "input" => {
+            // Repeated in every piece by some, and no piece of anything.
+            "name" => {
+                let says = self.0.says;
                 self.0.text(string_len(map.next_value::<&RawValue>()?.get()));
+                self.0.says = says;
+                Ok(())
+            }
+            "arguments" | "input" => {
+                let raw = map.next_value::<&RawValue>()?.get();
+                self.0.says |= raw.starts_with('{');
+                self.0.text(string_len(raw));
                 Ok(())
             }
             _ => skip(map),

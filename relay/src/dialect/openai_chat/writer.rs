@@ -24,6 +24,9 @@ pub(in crate::dialect) struct ChatWriter {
     custom: BTreeSet<usize>,
     finish: Option<Finish>,
     signature: Option<String>,
+    /// What was thought since the last proof, escaped.
+    thought: String,
+    details: usize,
 }
 
 impl ChatWriter {
@@ -39,6 +42,8 @@ impl ChatWriter {
             custom: BTreeSet::new(),
             finish: None,
             signature: None,
+            thought: String::new(),
+            details: 0,
         }
     }
 
@@ -54,6 +59,12 @@ impl ChatWriter {
             r#"data: {{"id":"{id}","object":"chat.completion.chunk","created":{created},"model":"{model}","choices":"#
         );
         self.chunk(&[r#"{"role":"assistant","content":""}"#], "null", out);
+    }
+
+    const fn next_detail(&mut self) -> usize {
+        let index = self.details;
+        self.details += 1;
+        index
     }
 
     /// One chunk; `delta` is JSON in pieces.
@@ -86,17 +97,27 @@ impl Writer for ChatWriter {
                 self.chunk(&[r#"{"content":""#, text.escaped(), "\"}"], "null", out);
             }
             Event::Reasoning(text) => {
+                self.thought.push_str(text.escaped());
                 self.chunk(&[r#"{"reasoning_content":""#, text.escaped(), "\"}"], "null", out);
             }
+            // A detail comes once and whole: SDKs put lists together by `index`, and what
+            // comes back must hold the text that the proof is of.
             Event::Signature(proof) => {
                 let proof = Signed::write(Dialect::OpenaiChat, self.from, proof.escaped());
-                let lead = r#"{"reasoning_details":[{"type":"reasoning.text","signature":""#;
-                self.chunk(&[lead, &proof, "\"}]}"], "null", out);
+                let thought = std::mem::take(&mut self.thought);
+                let index = self.next_detail();
+                let lead = format!(
+                    r#"{{"reasoning_details":[{{"index":{index},"type":"reasoning.text","text":""#
+                );
+                self.chunk(&[&lead, &thought, r#"","signature":""#, &proof, "\"}]}"], "null", out);
             }
             Event::Redacted(data) => {
                 let data = Signed::write(Dialect::OpenaiChat, self.from, data.escaped());
-                let lead = r#"{"reasoning_details":[{"type":"reasoning.encrypted","data":""#;
-                self.chunk(&[lead, &data, "\"}]}"], "null", out);
+                let index = self.next_detail();
+                let lead = format!(
+                    r#"{{"reasoning_details":[{{"index":{index},"type":"reasoning.encrypted","data":""#
+                );
+                self.chunk(&[&lead, &data, "\"}]}"], "null", out);
             }
             Event::Refusal(text) => {
                 self.chunk(&[r#"{"refusal":""#, text.escaped(), "\"}"], "null", out);
@@ -159,6 +180,10 @@ impl Writer for ChatWriter {
 
     fn terminator(&mut self, _facts: &Facts, out: &mut BytesMut) {
         out.put_slice(TERMINATOR);
+    }
+
+    fn held(&self) -> usize {
+        self.thought.len()
     }
 
     fn whole(&self, answer: &Answer, facts: &Facts) -> Vec<u8> {

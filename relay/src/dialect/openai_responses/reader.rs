@@ -20,6 +20,22 @@ pub(in crate::dialect) struct ResponsesReader {
     items: HashMap<u64, Item>,
     /// Bytes that they take.
     held: usize,
+    /// Places of items that are known by their ids alone.
+    by_id: HashMap<String, u64>,
+    told: Told,
+    extra: u64,
+}
+
+/// Places of items that have none in their events; no answer has so many items.
+const EXTRA: u64 = 1 << 32;
+
+/// What was said at all.
+#[derive(Debug, Default)]
+struct Told {
+    message: bool,
+    reasoning: bool,
+    /// Ids of the calls.
+    calls: HashSet<String>,
 }
 
 /// What was said of one output item so far.
@@ -50,6 +66,7 @@ raw_members! {
         kind: "type",
         response: "response",
         output_index: "output_index",
+        item_id: "item_id",
         content_index: "content_index",
         summary_index: "summary_index",
         item: "item",
@@ -188,9 +205,19 @@ impl ResponsesReader {
         if word(event.kind) == "response.incomplete" && response.status.is_none() {
             response.status = event.kind;
         }
-        // What no event brought may stand in the whole.
-        for (place, item) in elements(response.output).into_iter().enumerate() {
-            self.whole_item(place as u64, item, hearing);
+        // What no event brought may stand in the whole. Places are not to be trusted here:
+        // some servers count from 1 in their events, or leave them out.
+        for raw in elements(response.output) {
+            let item: Part<'_> = members(Some(raw));
+            let is_told = match word(item.kind) {
+                "message" => self.told.message,
+                "reasoning" => self.told.reasoning,
+                _ => self.told.calls.contains(Text::of(item.call_id.or(item.id)).escaped()),
+            };
+            if !is_told {
+                self.extra += 1;
+                self.whole_item(EXTRA.saturating_add(self.extra), raw, hearing);
+            }
         }
         self.finish(&response, hearing)
     }
@@ -220,6 +247,22 @@ impl ResponsesReader {
         })
     }
 
+    /// The place of the item that an event is about: by its number, else by its id.
+    fn place_of(&mut self, event: &Members<'_>) -> u64 {
+        if let Some(place) = place(event.output_index) {
+            return place;
+        }
+        let item: Part<'_> = members(event.item);
+        let id = Text::of(event.item_id.or(item.id));
+        if let Some(place) = self.by_id.get(id.escaped()) {
+            return *place;
+        }
+        let place = EXTRA / 2 + self.by_id.len() as u64;
+        self.held = self.held.saturating_add(id.escaped().len()).saturating_add(ITEM);
+        self.by_id.insert(id.escaped().to_owned(), place);
+        place
+    }
+
     /// Marks a part as told; whether it was not yet.
     fn tell(&mut self, place: u64, part: (Kind, u64)) -> bool {
         let is_new = self.item(place).parts.insert(part);
@@ -229,7 +272,7 @@ impl ResponsesReader {
 
     fn added(&mut self, event: &Members<'_>, hearing: &mut Hearing<'_>) {
         let item: Part<'_> = members(event.item);
-        let place = place_of(event);
+        let place = self.place_of(event);
         match word(item.kind) {
             "function_call" | "custom_tool_call" => {
                 let call = self.call(&item, hearing);
@@ -246,13 +289,15 @@ impl ResponsesReader {
         self.calls += 1;
         let id = Text::of(item.call_id.or(item.id));
         let custom = word(item.kind) == "custom_tool_call";
+        self.held = self.held.saturating_add(id.escaped().len()).saturating_add(ITEM);
+        self.told.calls.insert(id.escaped().to_owned());
         hearing.say(&Event::Call { call, id, name: Text::of(item.name), custom });
         call
     }
 
     fn delta(&mut self, kind: &str, event: &Members<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
         let text = Text::of(event.delta);
-        let place = place_of(event);
+        let place = self.place_of(event);
         if text.is_empty() {
             return None;
         }
@@ -278,13 +323,21 @@ impl ResponsesReader {
             }
         };
         self.tell(place, part_of(kind, event));
+        self.note(&said);
         hearing.say(&said);
         None
     }
 
+    const fn note(&mut self, said: &Event<'_>) {
+        match said {
+            Event::Reasoning(_) => self.told.reasoning = true,
+            _ => self.told.message = true,
+        }
+    }
+
     /// A piece is done: some servers say it only now.
     fn piece_done<'e>(&mut self, kind: &str, event: &Members<'e>, hearing: &mut Hearing<'_>) {
-        let place = place_of(event);
+        let place = self.place_of(event);
         let (text, as_event): (_, fn(Text<'e>) -> Event<'e>) = match kind {
             "response.output_text.done" => (event.text, Event::Text),
             "response.refusal.done" => (event.refusal, Event::Refusal),
@@ -304,13 +357,16 @@ impl ResponsesReader {
         };
         let text = Text::of(text);
         if !text.is_empty() && self.tell(place, part_of(kind, event)) {
-            hearing.say(&as_event(text));
+            let said = as_event(text);
+            self.note(&said);
+            hearing.say(&said);
         }
     }
 
     fn done(&mut self, event: &Members<'_>, hearing: &mut Hearing<'_>) {
         if let Some(raw) = event.item {
-            self.whole_item(place_of(event), raw, hearing);
+            let place = self.place_of(event);
+            self.whole_item(place, raw, hearing);
         }
     }
 
@@ -328,8 +384,12 @@ impl ResponsesReader {
                     hearing.say(&Event::Arguments { call, json });
                 }
             }
-            "message" => self.whole_parts(place, (Kind::Content, item.content), hearing),
+            "message" => {
+                self.told.message = true;
+                self.whole_parts(place, (Kind::Content, item.content), hearing);
+            }
             "reasoning" => {
+                self.told.reasoning = true;
                 self.whole_parts(place, (Kind::Summary, item.summary), hearing);
                 self.whole_parts(place, (Kind::Content, item.content), hearing);
                 if !std::mem::replace(&mut self.item(place).signed, true) {
@@ -360,10 +420,6 @@ impl ResponsesReader {
             }
         }
     }
-}
-
-fn place_of(event: &Members<'_>) -> u64 {
-    place(event.output_index).unwrap_or_default()
 }
 
 /// Which part of its item an event of this kind is about.

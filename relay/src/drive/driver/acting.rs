@@ -135,8 +135,9 @@ impl Driver {
         self.lines.iter_mut().for_each(Line::let_go);
         let ask_usage = rung.ask_usage && !plain;
         let dialect = rung.provider.dialect();
-        let is_chat = [dialect, self.request.dialect()] == [Dialect::OpenaiChat; 2];
-        let asked_itself = is_chat && self.request.wants_usage();
+        // Of a request that passes through, usage is all that the relay may ask for itself.
+        let is_own = dialect == self.request.dialect();
+        let adds = !is_own || (dialect == Dialect::OpenaiChat && !self.request.wants_usage());
         let degrade = degrade(&rung, &self.need);
         let target = Target {
             model: &rung.model,
@@ -187,7 +188,7 @@ impl Driver {
             reader: AnswerReader::new(spec),
             held: BytesMut::new(),
             max_held: max_event,
-            added: ask_usage && !asked_itself,
+            added: ask_usage && adds,
             error: None,
             schema,
             wrong: None,

@@ -1,7 +1,7 @@
 //! Which rungs are candidates, and what happens when none is.
 
 use super::scenario::*;
-use crate::policy::{Capabilities, Input, LadderSpec, Need, RungSpec, Told};
+use crate::policy::{Capabilities, Degrade, Input, LadderSpec, Need, RungSpec, Told};
 use shared::{AttemptKind as K, PassedOver, RequestOutcome};
 use std::time::Duration;
 
@@ -123,4 +123,43 @@ fn with_every_rung_held_from_the_start_the_walk_waits_or_says_when() {
     let told = failure(&second.give(Input::Start));
     assert_eq!((told.status, told.retry_after), (429, Some(Duration::from_secs(30))));
     assert_eq!(reasons(&second), [(0, PassedOver::Hold)]);
+}
+
+#[test]
+fn a_rung_whose_dialect_has_no_words_is_passed_over() {
+    let spec = |dialect| RungSpec { dialect, ..RungSpec::default() };
+    let need = Need { untold: 0b0100, ..streaming() };
+    let mut stage = Stage::set(ladder(3), vec![spec(2), spec(0), spec(7)], need);
+    assert_eq!(dials(&stage.give(Input::Start)), [(1, 1, K::First)]);
+    assert_eq!(reasons(&stage), [(0, PassedOver::Dialect)]);
+    let need = Need { untold: 0b1000_0101, ..streaming() };
+    let mut stage = Stage::set(ladder(3), vec![spec(2), spec(0), spec(7)], need);
+    let told = failure(&stage.give(Input::Start));
+    assert_eq!((told.status, told.outcome), (400, RequestOutcome::NoCandidate));
+    assert!(matches!(told.told, Told::NoRungAble { reason: PassedOver::Dialect, .. }));
+}
+
+#[test]
+fn what_is_made_less_of_keeps_a_rung_on_the_plan() {
+    let degrade = Degrade { json_schema: true, parallel_tools: true, max_output: true };
+    let can = Capabilities { tools: true, ..Capabilities::default() };
+    let able = RungSpec { can, degrade, max_output: Some(10), ..RungSpec::default() };
+    let unable = RungSpec { degrade: Degrade::default(), ..able.clone() };
+    let wants = |capabilities, stream| Need { capabilities, stream, ..Need::default() };
+    let schema = Capabilities { json_schema: true, ..Capabilities::default() };
+    let parallel = Capabilities { tools: true, parallel_tools: true, ..Capabilities::default() };
+    let long = Need { max_output: Some(99), ..Need::default() };
+    for (need, is_able) in [
+        (wants(schema, false), true),
+        // What has left cannot be checked.
+        (wants(schema, true), false),
+        (wants(parallel, true), true),
+        (long, true),
+    ] {
+        for (spec, expected) in [(&able, is_able), (&unable, false)] {
+            let mut stage = Stage::set(ladder(1), vec![spec.clone()], need);
+            let dialled = !dials(&stage.give(Input::Start)).is_empty();
+            assert_eq!(dialled, expected, "{need:?}");
+        }
+    }
 }

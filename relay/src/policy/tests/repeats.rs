@@ -141,3 +141,33 @@ fn an_empty_answer_that_is_believed_comes_before_an_error() {
     let answer = Action::Complete { attempt: A, outcome: RequestOutcome::Ok };
     assert_eq!(stage.end(A, empty).last(), Some(&answer));
 }
+
+#[test]
+fn an_invalid_answer_is_asked_for_once_more_then_the_next_rung_is() {
+    let invalid = || Ending::Proper(Answer { invalid: true, ..WHOLE });
+    let mut stage = Stage::set(ladder(2), vec![RungSpec::default(); 2], Need::default());
+    stage.give(Input::Start);
+    stage.give(Input::Token { attempt: A, refusal: false });
+    assert_eq!(dials(&stage.end(A, invalid())), [(2, 0, K::Retry)], "at once, and told why");
+    assert_eq!(dials(&stage.end(B, invalid())), [(3, 1, K::Failover)], "not a third time");
+    let hasty = LadderSpec { fail_fast: true, ..ladder(2) };
+    let mut stage = Stage::set(hasty, vec![RungSpec::default(); 2], Need::default());
+    stage.give(Input::Start);
+    assert_eq!(
+        dials(&stage.end(A, invalid())),
+        [(2, 1, K::Failover)],
+        "no retry where none is wanted"
+    );
+}
+
+#[test]
+fn a_400_to_a_translated_request_says_nothing_of_the_request() {
+    let other = RungSpec { dialect: 2, ..RungSpec::default() };
+    let specs = || vec![other.clone(), RungSpec::default(), RungSpec::default()];
+    let mut stage = Stage::set(ladder(3), specs(), streaming());
+    stage.give(Input::Start);
+    assert_eq!(dials(&stage.status(A, 400)), [(2, 1, K::Failover)]);
+    // This one heard the client's own words.
+    let told = failure(&stage.status(B, 400));
+    assert_eq!((told.status, stage.walk.attempts_made()), (400, 2));
+}

@@ -74,7 +74,7 @@ impl Walk {
         if self.in_flight().next().is_some() || self.pause.is_some() {
             let kind = self.attempt(id).map(|attempt| attempt.kind);
             // What no other rung would say otherwise wants no successor.
-            let is_final = row(outcome).next == Next::Never;
+            let is_final = row(outcome).next == Next::Never && !self.is_translated(id);
             if let (Some(kind), Some(_explicit), false) = (kind, ending, is_final) {
                 self.replace(now, kind, board, out);
             }
@@ -114,7 +114,11 @@ impl Walk {
             return self.dial(now, rung, AttemptKind::Retry, plain, board, out);
         }
         let goes_on = match row.next {
-            Next::Never => is_ours,
+            // What a rung of another dialect was told is the relay's wording, and may be wrong
+            // where the request is not.
+            Next::Never => {
+                is_ours || (outcome == AttemptOutcome::BadRequest && self.is_translated(id))
+            }
             Next::Yes | Next::LargerContext | Next::Uncommitted => true,
             Next::OnEmpty => self.on_empty(id) == OnEmpty::Next,
             Next::OnRefusal => self.on_refusal(id) == OnRefusal::Next,
@@ -342,10 +346,15 @@ impl Walk {
         let ended_so = |outcome| {
             let mine =
                 move |attempt: &&Attempt| attempt.outcome == Some(outcome) && !attempt.repeated;
-            self.attempts.iter().filter(mine).count()
+            self.attempts.iter().filter(mine)
         };
-        ended_so(AttemptOutcome::Empty) >= EMPTIES_BELIEVED
-            || ended_so(AttemptOutcome::BadRequest) > 0
+        ended_so(AttemptOutcome::Empty).count() >= EMPTIES_BELIEVED
+            || ended_so(AttemptOutcome::BadRequest).any(|attempt| !self.is_translated(attempt.id))
+    }
+
+    /// Whether this attempt's rung was told the request in another dialect than the client's.
+    fn is_translated(&self, id: AttemptId) -> bool {
+        self.attempt(id).is_some_and(|attempt| attempt.spec.dialect != self.need.dialect)
     }
 
     /// Whether this request may be sent once more after an attempt that ended so.

@@ -69,9 +69,11 @@ impl State {
     }
 
     fn take_facts(&mut self, chunk: &Chunk, heard: &mut Heard) {
-        let kind = if chunk.content { &mut heard.tokens } else { &mut heard.pings };
+        // Behind the finish reason an empty piece of a call is no more than a sign of life.
+        let is_token = chunk.content && (chunk.says || !self.told_finished);
+        let kind = if is_token { &mut heard.tokens } else { &mut heard.pings };
         *kind = kind.saturating_add(1);
-        if chunk.content && self.told_finished {
+        if chunk.says && self.told_finished {
             // It goes on: that was no finish reason, and what comes may still break.
             self.finished = Default::default();
             self.told_finished = false;
@@ -90,7 +92,7 @@ impl State {
         facts.finish = chunk.finish.or(facts.finish);
     }
 
-    fn pass_on(&mut self, chunk: &Chunk, text: &str, out: &mut BytesMut) {
+    fn pass_on(&mut self, chunk: &Chunk, text: &str, was_finished: bool, out: &mut BytesMut) {
         if chunk.choices == 0 {
             // Clients index `choices[0]`: only the usage chunk that was asked for
             // may lack it, and of several the last one is true.
@@ -98,7 +100,7 @@ impl State {
                 self.usage.clear();
                 frame::data(&with_choices(text), &mut self.usage);
             }
-        } else if chunk.content {
+        } else if chunk.content && (chunk.says || !was_finished) {
             // Content after the finish reason: what was kept back was no ending.
             out.extend_from_slice(&self.tail);
             self.tail.clear();
@@ -148,10 +150,11 @@ impl Telling for State {
         if let Some(error) = error_of(&chunk, &text) {
             return Some(End::Error(error));
         }
+        let was_finished = self.all_finished();
         self.take_facts(&chunk, heard);
         match self.spec.form {
             Form::Stream => {
-                self.pass_on(&chunk, &text, out);
+                self.pass_on(&chunk, &text, was_finished, out);
                 None
             }
             Form::Whole => self.grow(&text),
