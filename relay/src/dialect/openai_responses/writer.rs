@@ -217,7 +217,6 @@ impl ResponsesWriter {
             self.open_reasoning(out);
         }
         let proof = Signed::write(Dialect::OpenaiResponses, self.from, proof);
-        self.kept = self.kept.saturating_add(proof.len());
         self.close(Some(&proof), out);
     }
 
