@@ -8,6 +8,32 @@ fn whole(from: Dialect, body: &str) -> Value {
     serde_json::from_str(&told.whole).unwrap()
 }
 
+/// What the SDK makes of the stream below.
+fn accumulated() -> Value {
+    let cited = json!([{"type": "page_location", "cited_text": "c"}, {"n": 1.50}]);
+    json!({
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "m-1", "new": 1.50,
+        "content": [
+            {"type": "thinking", "thinking": "hm", "signature": "s=="},
+            {"type": "redacted_thinking", "data": "d"},
+            {"type": "text", "text": "a\nb", "citations": cited},
+            {"type": "text", "text": "xb"},
+            {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"x": [1, 2]}},
+            {"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"type": "web_search_result", "url": "u"}]},
+            {"type": "compaction", "content": "short"},
+            {"type": "brand_new", "x": 1.50},
+            {"type": "tool_use", "id": "a", "name": "f", "input": {"x": [1, 2]}},
+            {"type": "tool_use", "id": "b", "name": "g", "input": {}},
+            {"type": "tool_use", "id": "c", "name": "h", "input": {"y": 1}},
+            {"type": "text", "text": "", "citations": [{"type": "page_location", "cited_text": "c"}]},
+            {"type": "tool_use", "id": "d", "name": "i", "input": {"INVALID_JSON": "{\"x\":\"lo"}},
+        ],
+        "stop_reason": "max_tokens", "stop_sequence": null, "stop_details": {"x": 1},
+        "usage": {"input_tokens": 10, "cache_read_input_tokens": 3, "output_tokens": 5,
+            "service_tier": "standard", "server_tool_use": {"web_search_requests": 1}},
+    })
+}
+
 #[test]
 fn a_message_is_what_anthropics_sdk_accumulates() {
     let delta = |delta: Value| delta.to_string();
@@ -68,29 +94,7 @@ fn a_message_is_what_anthropics_sdk_accumulates() {
         &format!("{again}event: content_block_start"),
         1,
     );
-    let cited = json!([{"type": "page_location", "cited_text": "c"}, {"n": 1.50}]);
-    let expected = json!({
-        "id": "msg_1", "type": "message", "role": "assistant", "model": "m-1", "new": 1.50,
-        "content": [
-            {"type": "thinking", "thinking": "hm", "signature": "s=="},
-            {"type": "redacted_thinking", "data": "d"},
-            {"type": "text", "text": "a\nb", "citations": cited},
-            {"type": "text", "text": "xb"},
-            {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"x": [1, 2]}},
-            {"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"type": "web_search_result", "url": "u"}]},
-            {"type": "compaction", "content": "short"},
-            {"type": "brand_new", "x": 1.50},
-            {"type": "tool_use", "id": "a", "name": "f", "input": {"x": [1, 2]}},
-            {"type": "tool_use", "id": "b", "name": "g", "input": {}},
-            {"type": "tool_use", "id": "c", "name": "h", "input": {"y": 1}},
-            {"type": "text", "text": "", "citations": [{"type": "page_location", "cited_text": "c"}]},
-            {"type": "tool_use", "id": "d", "name": "i", "input": {"INVALID_JSON": "{\"x\":\"lo"}},
-        ],
-        "stop_reason": "max_tokens", "stop_sequence": null, "stop_details": {"x": 1},
-        "usage": {"input_tokens": 10, "cache_read_input_tokens": 3, "output_tokens": 5,
-            "service_tier": "standard", "server_tool_use": {"web_search_requests": 1}},
-    });
-    assert_eq!(whole(MESSAGES, &body), expected);
+    assert_eq!(whole(MESSAGES, &body), accumulated());
     let text = towards(MESSAGES, MESSAGES, Form::Whole, body.as_bytes()).whole;
     assert!(text.contains("1.50"), "numbers keep their spelling: {text}");
 }

@@ -35,13 +35,8 @@ fn is_bounded(from: Dialect, to: Dialect, form: Form, start: &str, part: impl Fn
     assert!((100_001..=115_000).contains(&held), "{from} to {to}, {form:?}: {held}");
 }
 
-/// Large proofs, one after another: how many fit.
-fn proofs_that_fit(
-    from: Dialect,
-    to: Dialect,
-    form: Form,
-    part: impl Fn(usize) -> String,
-) -> usize {
+/// How many of something large fit, one after another.
+fn how_many_fit(from: Dialect, to: Dialect, form: Form, part: impl Fn(usize) -> String) -> usize {
     let fed = std::cell::Cell::new(0);
     let count = |n: usize| {
         fed.set(n);
@@ -189,7 +184,7 @@ fn a_body_in_one_piece_has_the_limit_of_an_answer() {
 }
 
 #[test]
-fn proofs_count_by_their_length() {
+fn proofs_and_names_count_by_their_length() {
     let proof = "s".repeat(9000);
     let on_calls = |n: usize| {
         calls(&format!(
@@ -202,11 +197,15 @@ fn proofs_count_by_their_length() {
         ))
     };
     for form in [Form::Stream, Form::Whole] {
-        assert!(proofs_that_fit(CHAT, RESPONSES, form, on_calls) < 13);
-        assert!(proofs_that_fit(CHAT, RESPONSES, form, redacted) < 13);
+        assert!(how_many_fit(CHAT, RESPONSES, form, on_calls) < 13);
+        assert!(how_many_fit(CHAT, RESPONSES, form, redacted) < 13);
     }
-    assert!(proofs_that_fit(CHAT, MESSAGES, Form::Whole, on_calls) < 13);
-    assert!(proofs_that_fit(CHAT, MESSAGES, Form::Whole, redacted) < 13);
+    let name = "f".repeat(9000);
+    let named =
+        |n: usize| calls(&format!(r#"{{"index":{n},"id":"{n}","function":{{"name":"{name}"}}}}"#));
+    assert!(how_many_fit(CHAT, RESPONSES, Form::Stream, named) < 7, "here and in the reader");
+    assert!(how_many_fit(CHAT, MESSAGES, Form::Whole, on_calls) < 13);
+    assert!(how_many_fit(CHAT, MESSAGES, Form::Whole, redacted) < 13);
 }
 
 #[test]

@@ -205,6 +205,9 @@ fn gemini_writes_it_beside_its_events() {
     let x = parts(r#"{"text":"x"}"#);
     let raw = "{\n  \"error\": {\n    \"code\": 503,\n    \"message\": \"m\",\n    \"status\": \"UNAVAILABLE\"\n  }\n}\n";
     let said = "text(x) | @0 | error UNAVAILABLE 503 503: m";
+    let s_of = |more: &str| {
+        x.replace(r#""modelVersion""#, &format!(r#"{more},"modelVersion""#)) + &ended("STOP")
+    };
     check(
         GEMINI,
         &[
@@ -246,6 +249,11 @@ fn gemini_writes_it_beside_its_events() {
             (
                 "raw JSON that is no error",
                 x.clone() + "{\n \"note\": 1\n}\n" + &ended("STOP"),
+                "text(x) | Stop | @0 | proper",
+            ),
+            (
+                "no error under its name",
+                s_of(r#""error":false,"usageMetadata":{}"#),
                 "text(x) | Stop | @0 | proper",
             ),
             (

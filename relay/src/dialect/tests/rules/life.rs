@@ -105,6 +105,10 @@ fn messages(told: &Told) {
                     _ => false,
                 };
                 assert!(fits, "{json}");
+                if kind == "signature_delta" {
+                    // A proof is the last of its block.
+                    open = Some("proven".to_owned());
+                }
             }
             "content_block_stop" => {
                 assert_eq!(json["index"], next);

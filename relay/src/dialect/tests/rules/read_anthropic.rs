@@ -170,6 +170,27 @@ fn calls_have_all_their_arguments() {
             is("call(a f {\"y\":2})"),
         ),
         (
+            "usage while a call goes on",
+            {
+                let call = block(0, whole, &[delta]);
+                message(
+                    &[
+                        &call[0],
+                        r#"{"type":"message_delta","delta":{},"usage":{"output_tokens":3}}"#,
+                        &call[1],
+                        &call[2],
+                    ],
+                    "tool_use",
+                )
+            },
+            is("call(a f {\"y\":2})"),
+        ),
+        (
+            "a block that nobody ended",
+            message(&[&block(0, whole, &[])[0]], "tool_use"),
+            is("call(a f {\"x\":1})"),
+        ),
+        (
             "text after it",
             blocks(&[tool(0, "a", "f", &["{}"]), text(1, "x")], "tool_use"),
             is("call(a f {}) text(x)"),

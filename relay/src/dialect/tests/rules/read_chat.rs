@@ -51,6 +51,15 @@ fn preludes_are_no_content_and_every_kind_of_first_content_is() {
                 s(&[usage_first, said("hi"), finish("stop")]),
                 "text(hi) | Stop | 9 in | @1 | done | proper",
             ),
+        ],
+    );
+}
+
+#[test]
+fn content_comes_in_many_shapes() {
+    check(
+        CHAT,
+        &[
             (
                 "a refusal",
                 s(&[
@@ -121,6 +130,15 @@ fn preludes_are_no_content_and_every_kind_of_first_content_is() {
                 ]),
                 "text(hi) | Stop | @1 | done | proper",
             ),
+        ],
+    );
+}
+
+#[test]
+fn framing_and_junk_change_nothing() {
+    check(
+        CHAT,
+        &[
             (
                 "no index",
                 s(&[chunk(r#"{"delta":{"content":"hi"},"finish_reason":"stop"}"#)]),
@@ -371,6 +389,17 @@ fn usage_is_read_wherever_it_is_and_the_last_word_counts() {
                 "text(x) | Stop | 10 in 5 out | @0 | done | proper",
             ),
             ("never", s(&[said("x"), finish("stop")]), "text(x) | Stop | @0 | done | proper"),
+        ],
+    );
+}
+
+#[test]
+fn vendors_count_in_their_own_ways() {
+    let usage = |usage: &str| data(&[&format!(r#"{{"id":"c-1","choices":[],"usage":{usage}}}"#)]);
+    let with = |counts: &str| s(&[said("x"), finish("stop"), usage(counts)]);
+    check(
+        CHAT,
+        &[
             (
                 "details",
                 with(

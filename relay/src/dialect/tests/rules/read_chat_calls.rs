@@ -87,6 +87,17 @@ fn calls_are_told_apart_whatever_their_index_and_id_are() {
                 ))]),
                 two,
             ),
+        ],
+    );
+}
+
+#[test]
+fn calls_without_an_index_are_told_apart() {
+    let two = "call(a f {\"x\":1}) call(b g {\"y\":2}) | ToolCalls | @0 | done | proper";
+    let end = || finish("tool_calls");
+    check(
+        CHAT,
+        &[
             (
                 "no index",
                 s(&[
@@ -95,6 +106,16 @@ fn calls_are_told_apart_whatever_their_index_and_id_are() {
                     end(),
                 ]),
                 two,
+            ),
+            (
+                "an empty entry says nothing",
+                s(&[calls("{}"), said("x"), finish("stop")]),
+                "text(x) | Stop | @1 | done | proper",
+            ),
+            (
+                "the rest of a call whose beginning was lost",
+                s(&[calls(&more(I0, "{}"))]),
+                "nothing | broken: arguments of a tool call that never began",
             ),
             (
                 "no index, in pieces",
@@ -117,16 +138,37 @@ fn calls_are_told_apart_whatever_their_index_and_id_are() {
                 ]),
                 two,
             ),
-            (
-                "index 0 for all",
-                s(&[
-                    calls(&call(I0, "a", "f", "{\"x\":1}")),
-                    calls(&call(I0, "b", "g", "{\"y\"")),
-                    calls(&more(I0, ":2}")),
-                    end(),
-                ]),
-                two,
-            ),
+        ],
+    );
+}
+
+#[test]
+fn calls_that_share_an_index_are_told_apart() {
+    let two = "call(a f {\"x\":1}) call(b g {\"y\":2}) | ToolCalls | @0 | done | proper";
+    let end = || finish("tool_calls");
+    check(
+        CHAT,
+        &[(
+            "index 0 for all",
+            s(&[
+                calls(&call(I0, "a", "f", "{\"x\":1}")),
+                calls(&call(I0, "b", "g", "{\"y\"")),
+                calls(&more(I0, ":2}")),
+                end(),
+            ]),
+            two,
+        )],
+    );
+}
+
+#[test]
+fn an_index_may_skip_be_a_fraction_or_be_shared() {
+    let (a, b) = (call(I0, "a", "f", ""), call(I1, "b", "g", ""));
+    let two = "call(a f {\"x\":1}) call(b g {\"y\":2}) | ToolCalls | @0 | done | proper";
+    let end = || finish("tool_calls");
+    check(
+        CHAT,
+        &[
             (
                 "index that skips",
                 s(&[
@@ -191,6 +233,17 @@ fn calls_are_told_apart_whatever_their_index_and_id_are() {
                 ]),
                 "call(a f {\"x\":1}) call(b g {\"y\":2}) text(t) | ToolCalls | @0 | done | proper",
             ),
+        ],
+    );
+}
+
+#[test]
+fn what_is_repeated_or_missing_is_taken_once() {
+    let two = "call(a f {\"x\":1}) call(b g {\"y\":2}) | ToolCalls | @0 | done | proper";
+    let end = || finish("tool_calls");
+    check(
+        CHAT,
+        &[
             (
                 "id and name repeated",
                 s(&[
@@ -344,7 +397,7 @@ fn a_call_that_nobody_called_whole_is_cut() {
     let within = calls(&call(I0, "a", "f", "{\"x\""));
     for to in [MESSAGES, RESPONSES] {
         let end = |body: String| towards(CHAT, to, Form::Stream, body.as_bytes()).end;
-        assert_eq!(end(s(&[within.clone()])), Some(End::Cut), "{to}");
+        assert_eq!(end(s(std::slice::from_ref(&within))), Some(End::Cut), "{to}");
         let rest = calls(&more(I0, ":1}"));
         assert_eq!(end(s(&[within.clone(), rest])), Some(End::Proper), "{to}");
         let length = finish("length");

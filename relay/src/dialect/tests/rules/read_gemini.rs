@@ -142,13 +142,7 @@ fn thoughts_and_their_proofs() {
 }
 
 #[test]
-fn calls_get_ids_where_they_have_none_and_arguments_come_whole_or_in_pieces() {
-    let piece = |path: &str, value: &str, goes_on: bool| {
-        call(&format!(
-            r#""partialArgs":[{{"jsonPath":"{path}",{value},"willContinue":true}}],"willContinue":{goes_on}"#
-        ))
-    };
-    let open = || call(r#""name":"f","willContinue":true"#);
+fn calls_get_ids_where_they_have_none() {
     check(
         GEMINI,
         &[
@@ -186,6 +180,21 @@ fn calls_get_ids_where_they_have_none_and_arguments_come_whole_or_in_pieces() {
                 s(&[text("x"), call(r#""name":"f","args":{}"#), ended("STOP")]),
                 "text(x) call(call_REQ_0 f {}) | ToolCalls | @0 | proper",
             ),
+        ],
+    );
+}
+
+#[test]
+fn arguments_may_come_in_pieces() {
+    let piece = |path: &str, value: &str, goes_on: bool| {
+        call(&format!(
+            r#""partialArgs":[{{"jsonPath":"{path}",{value},"willContinue":true}}],"willContinue":{goes_on}"#
+        ))
+    };
+    let open = || call(r#""name":"f","willContinue":true"#);
+    check(
+        GEMINI,
+        &[
             (
                 "pieces",
                 s(&[
@@ -224,6 +233,11 @@ fn calls_get_ids_where_they_have_none_and_arguments_come_whole_or_in_pieces() {
                 "a finish before the end of the pieces",
                 s(&[open(), piece("$.n", r#""numberValue":2"#, true), ended("STOP")]),
                 "call(call_REQ_0 f ) | @0 | open | broken: a tool call whose arguments were not ended",
+            ),
+            (
+                "a limit before the end of the pieces",
+                s(&[open(), piece("$.n", r#""numberValue":2"#, true), ended("MAX_TOKENS")]),
+                "call(call_REQ_0 f {\"n\":2) | Length | @0 | proper",
             ),
             (
                 "the body ends within",

@@ -45,11 +45,7 @@ fn open_call(at: u32, id: &str, name: &str) -> String {
 }
 
 fn arguments(at: u32, piece: &str) -> String {
-    of(
-        at,
-        "function_call_arguments.delta",
-        &json!({"delta": piece}).to_string()[1..].trim_end_matches('}').to_owned(),
-    )
+    of(at, "function_call_arguments.delta", &format!(r#""delta":{}"#, json!(piece)))
 }
 
 fn whole_call(at: u32, id: &str, name: &str, arguments: &str) -> String {

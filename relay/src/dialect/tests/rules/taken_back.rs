@@ -68,6 +68,10 @@ fn content_takes_a_finish_reason_back() {
             let told = tell(&[&start, &a, &stop, &again, &b, &length, &end]);
             assert_eq!((told.end.as_ref(), told.finished), (Some(&End::Proper), 1), "{name}");
             assert!(told.facts.length, "{name}");
+            if from == to {
+                let body = [&start, &a, &stop, &again, &b, &length, &end].map(|part| part.as_str());
+                assert_eq!(all_of(&told), body.concat(), "{name}");
+            }
             let back = read(to, all_of(&told).as_bytes());
             assert_eq!((back.text.as_str(), back.finish), ("ab", Some("length")), "{name}");
             // What waits for the ending is there once.

@@ -181,3 +181,19 @@ fn a_chat_client_that_did_not_ask_gets_no_usage_chunk() {
         );
     }
 }
+
+#[test]
+fn a_call_that_nobody_called_whole_is_cut_here_too() {
+    let start = r#"{"type":"tool_use","id":"a","name":"f","input":{}}"#;
+    let half = r#"{"type":"input_json_delta","partial_json":"{\"x\""}"#;
+    let body = blocks(&[block(0, start, &[half])], "max_tokens");
+    let end = |body: &str| towards(MESSAGES, MESSAGES, Form::Stream, body.as_bytes()).end;
+    assert_eq!(end(&body), Some(End::Proper));
+    assert_eq!(end(&body.replace("\"max_tokens\"", "null")), Some(End::Cut));
+}
+
+#[test]
+fn an_empty_list_of_parts_is_no_token() {
+    let body = [delta(r#""content":[]"#), said("x"), finish("stop")].concat();
+    assert_eq!(towards(CHAT, CHAT, Form::Stream, body.as_bytes()).tokens, 1);
+}

@@ -222,6 +222,9 @@ fn an_answer_in_one_piece_becomes_what_the_client_asked_for() {
                 (Some(&End::Proper), 1, 1, 1),
                 "{name}"
             );
+            if (from, to) == (CHAT, CHAT) {
+                assert!(told.out.contains(r#""tool_calls":[{"index":0,"id":"a""#), "{}", told.out);
+            }
             if (from, to) != (CHAT, CHAT) {
                 life::follow(to, &told, true);
             }
