@@ -243,3 +243,46 @@ fn payloads(stream: &str) -> Vec<Value> {
     });
     blocks.filter_map(|data| serde_json::from_str(&data).ok()).collect()
 }
+
+/// A response with reasoning, a message and a call, its places as `place` says.
+fn response(place: impl Fn(u64) -> Option<u64>) -> String {
+    let items = [
+        json!({"id": "rs", "type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}),
+        json!({"id": "ms", "type": "message", "content": [{"type": "output_text", "text": "hi"}]}),
+        json!({"id": "fc", "type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}),
+    ];
+    let mut stream = String::new();
+    let mut event = |at: Option<u64>, mut data: Value| {
+        if let Some(at) = at {
+            data["output_index"] = json!(at);
+        }
+        stream += &format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap());
+    };
+    let deltas = [
+        ("response.reasoning_summary_text.delta", "rs", "hm"),
+        ("response.output_text.delta", "ms", "hi"),
+        ("response.function_call_arguments.delta", "fc", "{}"),
+    ];
+    for (at, (item, (kind, id, delta))) in items.iter().zip(deltas).enumerate() {
+        let at = place(at as u64);
+        event(at, json!({"type": "response.output_item.added", "item": item}));
+        event(at, json!({"type": kind, "item_id": id, "delta": delta}));
+        event(at, json!({"type": "response.output_item.done", "item": item}));
+    }
+    let whole = json!({"id": "r", "object": "response", "status": "completed", "output": items});
+    event(None, json!({"type": "response.completed", "response": whole}));
+    stream
+}
+
+#[test]
+fn items_of_a_response_come_once_wherever_their_events_say_they_stand() {
+    let right = response(Some);
+    let expected = read(Dialect::OpenaiResponses, right.as_bytes());
+    assert_eq!((expected.text.as_str(), expected.reasoning.as_str()), ("hi", "hm"));
+    assert_eq!(expected.calls, [["c1", "f", "{}"].map(str::to_owned)]);
+    for odd in [response(|_| None), response(|at| Some(at + 1)), response(|at| Some(at * 7))] {
+        let said = read(Dialect::OpenaiResponses, odd.as_bytes());
+        assert_eq!((said.text, said.reasoning), (expected.text.clone(), expected.reasoning.clone()));
+        assert_eq!(said.calls, expected.calls);
+    }
+}
