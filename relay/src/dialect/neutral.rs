@@ -13,7 +13,7 @@ mod signed;
 mod text;
 mod whole;
 
-pub use degrade::{again_prompt, apply, lowered, refuse_foreign, schema_prompt};
+pub use degrade::{again_prompt, apply, lowered, refuse_foreign, say_format, schema_prompt};
 pub use event::{Event, Finish};
 pub use json_end::JsonEnd;
 pub use request::{

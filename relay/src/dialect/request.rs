@@ -9,6 +9,7 @@
 pub(super) mod members;
 mod needs;
 pub(super) mod openai;
+pub(super) mod shape;
 
 pub use needs::Needs;
 pub(super) use needs::{OpenaiAsks, asks_for_schema};

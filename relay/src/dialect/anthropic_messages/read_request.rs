@@ -7,6 +7,7 @@
 mod as_written;
 mod blocks;
 mod capabilities;
+mod history;
 mod object;
 mod table;
 
@@ -16,6 +17,7 @@ pub use capabilities::needs;
 use crate::dialect::fields::Fields;
 use crate::dialect::neutral::{Effort, Format, Request, Role, Thinking, Tool, ToolChoice, Turn};
 use crate::dialect::request::Reject;
+use crate::dialect::request::shape::suits_openai;
 use object::Object;
 use serde_json::value::RawValue;
 
@@ -238,7 +240,9 @@ fn read_format(format: &Object<'_>, foreign: &mut Vec<String>) -> Result<Option<
         return Err(format.wrong_type("schema", "a JSON schema"));
     };
     let schema = schema.to_owned();
-    Ok(Some(Format::Schema { name: None, description: None, schema, strict: Some(true) }))
+    // It is kept to here; OpenAI keeps to fewer, and refuses to be asked for others.
+    let strict = suits_openai(&schema).then_some(true);
+    Ok(Some(Format::Schema { name: None, description: None, schema, strict }))
 }
 
 #[cfg(test)]

@@ -10,17 +10,17 @@ mod sampling;
 mod thinking;
 mod turns;
 
+pub(super) use ids::Ids;
 pub(super) use thinking::fit_budget;
 
+use crate::dialect::fields::Fields;
 use crate::dialect::neutral::{
-    Format, Request, Target, Tool, ToolChoice, Unable, Upstream, apply, refuse_foreign,
+    Format, Request, Target, Tool, ToolChoice, Unable, Upstream, apply, refuse_foreign, say_format,
 };
+use crate::dialect::request::shape::suits_anthropic;
 use body::{Body, Choice, Json, Metadata, OutputConfig, OutputFormat, Text};
+use serde_json::value::RawValue;
 use thinking::Plan;
-
-/// Asks for JSON in words, since the dialect has no field for it.
-const ANSWER_IN_JSON: &str =
-    "Answer with one JSON object alone. Write nothing before or after it, and no code fence.";
 
 /// The longest id of a user, in bytes.
 const LONGEST_USER: usize = 256;
@@ -35,8 +35,8 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     let mut request = request.clone();
     apply(&mut request, target);
     let mut left_out = Vec::new();
-    if matches!(request.format, Some(Format::Json)) {
-        request.system.push(ANSWER_IN_JSON.to_owned());
+    if request.format.as_ref().is_some_and(has_no_field) {
+        say_format(&mut request);
         left_out.push("response_format");
     }
     let user = request.user.as_deref().filter(|user| is_opaque(user));
@@ -75,11 +75,26 @@ fn is_opaque(user: &str) -> bool {
 }
 
 fn tool(tool: &Tool) -> body::Tool<'_> {
+    let parameters = tool.parameters.as_deref().filter(|schema| !says_nothing(schema));
     body::Tool {
         name: &tool.name,
         description: tool.description.as_deref(),
-        input_schema: tool.parameters.as_deref().map_or(Json::NO_ARGUMENTS, Json::Written),
+        input_schema: parameters.map_or(Json::NO_ARGUMENTS, Json::Written),
         strict: tool.strict,
+    }
+}
+
+/// A schema without a member says that anything goes; here it has to say that it is an object.
+fn says_nothing(schema: &RawValue) -> bool {
+    serde_json::from_str::<Fields>(schema.get()).is_ok_and(|members| members.is_empty())
+}
+
+/// Whether the form of an answer has to be asked for in words. JSON without a schema has no
+/// field, and some schemas are refused; who insists on one is told so by Anthropic itself.
+fn has_no_field(format: &Format) -> bool {
+    match format {
+        Format::Json => true,
+        Format::Schema { schema, strict, .. } => *strict != Some(true) && !suits_anthropic(schema),
     }
 }
 

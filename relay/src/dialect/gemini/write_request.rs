@@ -7,7 +7,7 @@ mod contents;
 mod thinking;
 
 use crate::dialect::neutral::{
-    Format, Request, Target, ToolChoice, Unable, Upstream, apply, refuse_foreign,
+    Format, Request, Target, ToolChoice, Unable, Upstream, apply, refuse_foreign, say_format,
 };
 use body::{Body, CallingConfig, Content, Function, GenerationConfig, Part, ToolConfig, Tools};
 
@@ -24,6 +24,11 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     let mut request = request.clone();
     apply(&mut request, target);
     let mut left_out = Vec::new();
+    if request.format.is_some() && !request.tools.is_empty() && contents::is_old(target.model) {
+        // These models refuse to be told of tools and of the answer's form at once.
+        say_format(&mut request);
+        left_out.push("response_format");
+    }
     let system = request.system.iter().filter(|text| !text.is_empty());
     let system: Vec<Part<'_>> = system.map(|text| Part::Text { text }).collect();
     let body = Body {

@@ -16,6 +16,20 @@ pub fn schema_prompt(schema: &RawValue) -> String {
     )
 }
 
+/// Asks for JSON where nothing but words can.
+const ANSWER_IN_JSON: &str =
+    "Answer with one JSON object alone. Write nothing before or after it, and no code fence.";
+
+/// Asks in the system prompt for the form of the answer, and in no field.
+pub fn say_format(request: &mut Request) {
+    let words = match request.format.take() {
+        Some(Format::Schema { schema, .. }) => schema_prompt(&schema),
+        Some(Format::Json) => ANSWER_IN_JSON.to_owned(),
+        None => return,
+    };
+    request.system.push(words);
+}
+
 /// Asks again after an answer that was no good, as the user. `problem` says what is wrong.
 #[must_use]
 pub fn again_prompt(problem: &str) -> String {
@@ -32,11 +46,8 @@ pub fn apply(request: &mut Request, target: &Target<'_>) {
         request.system = vec![system.to_owned()];
         request.system.retain(|text| !text.is_empty());
     }
-    if target.degrade.json_schema
-        && let Some(Format::Schema { schema, .. }) =
-            request.format.take_if(|format| matches!(format, Format::Schema { .. }))
-    {
-        request.system.push(schema_prompt(&schema));
+    if target.degrade.json_schema && matches!(request.format, Some(Format::Schema { .. })) {
+        say_format(request);
     }
     if target.degrade.parallel_tools && !request.tools.is_empty() {
         request.parallel_tools = Some(false);

@@ -12,6 +12,7 @@ use super::super::neutral::{
 use super::super::request::openai::{
     SCHEMA_NAME, Schema, body, effort_word, refuse_prefill, thinks,
 };
+use super::super::request::shape::give_properties;
 use messages::Message;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -102,6 +103,7 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     refuse_prefill(request)?;
     let mut request = request.clone();
     apply(&mut request, target);
+    give_properties(&mut request);
     let mut left_out = Vec::new();
     if request.top_k.is_some() {
         left_out.push("top_k");

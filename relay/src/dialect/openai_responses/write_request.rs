@@ -11,6 +11,7 @@ use super::super::neutral::{
 use super::super::request::openai::{
     SCHEMA_NAME, Schema, body, effort_word, paragraphs, refuse_prefill, thinks,
 };
+use super::super::request::shape::give_properties;
 use items::Item;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -115,6 +116,7 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     }
     let mut request = request.clone();
     apply(&mut request, target);
+    give_properties(&mut request);
     let mut left_out = left_out(&request);
     let effort = effort_word(request.thinking, &mut left_out);
     // Elsewhere whoever has a model reason is shown its thoughts; here one has to ask, and

@@ -2,9 +2,11 @@
 //!
 //! Nothing is read that need not be, and every value that stays keeps its bytes. What
 //! changes is the model's name, that a stream is asked for, what the rung is told
-//! instead, and proofs that another provider made: this one would refuse them.
+//! instead, and what an answer of another provider left in the history: its proofs, blank
+//! texts and odd ids, all of which this one would refuse.
 
 use super::super::write_request::fit_budget;
+use super::history;
 use super::object::Object;
 use crate::dialect::fields::{Fields, Writer, push_array, push_string};
 use crate::dialect::neutral::{Signed, Target, Upstream, again_prompt, lowered, schema_prompt};
@@ -79,11 +81,16 @@ impl Edits {
 fn edit_messages(body: &Object<'_>, target: &Target<'_>, edits: &mut Edits) -> bool {
     let Some(raw) = body.get("messages") else { return false };
     let may_hold_proofs = raw.get().contains("thinking\"");
-    if !may_hold_proofs && target.system.is_none() && target.again.is_none() {
+    let Ok(Some(list)) = body.array("messages") else { return false };
+    let mended = history::mended(&list);
+    let mut changed = mended.is_some();
+    if !changed && !may_hold_proofs && target.system.is_none() && target.again.is_none() {
         return false;
     }
-    let Ok(Some(list)) = body.array("messages") else { return false };
-    let mut changed = false;
+    let list = match &mended {
+        Some(mended) => mended.iter().map(AsRef::as_ref).collect(),
+        None => list,
+    };
     let mut lost_a_proof = false;
     let mut kept = Vec::with_capacity(list.len());
     for raw in list {
@@ -291,7 +298,7 @@ fn string(words: &str) -> String {
 }
 
 /// `words` is JSON already.
-fn text_block(words: &str) -> String {
+pub(super) fn text_block(words: &str) -> String {
     let mut writer = Writer::new(Vec::new());
     writer.string("type", "text");
     writer.raw("text", words);
@@ -306,6 +313,6 @@ fn plain_message(role: &str, words: &str) -> String {
 }
 
 /// JSON that was put together from text is text.
-fn text(json: Vec<u8>) -> String {
+pub(super) fn text(json: Vec<u8>) -> String {
     String::from_utf8(json).unwrap_or_default()
 }

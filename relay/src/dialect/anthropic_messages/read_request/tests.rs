@@ -228,6 +228,19 @@ fn schemas_keep_their_order_and_their_spelling() {
 }
 
 #[test]
+fn a_schema_is_strict_where_openai_could_keep_to_it() {
+    for (schema, expected) in [
+        (r#"{"type":"object"}"#, None),
+        (r#"{"type":"object","properties":{},"additionalProperties":false}"#, Some(true)),
+    ] {
+        let format =
+            format!(r#""output_config":{{"format":{{"type":"json_schema","schema":{schema}}}}}"#);
+        let Some(Format::Schema { strict, .. }) = with(&format).format else { panic!("{schema}") };
+        assert_eq!(strict, expected, "{schema}");
+    }
+}
+
+#[test]
 fn what_a_request_needs_is_read_from_its_fields() {
     let needs = |more: &str| needs(&fields(&format!("{HI},{more}"))).unwrap();
     let plain = needs(r#""x":1"#);

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The ids of one conversation, in its order.
 #[derive(Default)]
-pub(super) struct Ids<'a> {
+pub(in super::super) struct Ids<'a> {
     /// Written ids of calls whose results are still to come, by the client's id.
     open: HashMap<&'a str, VecDeque<String>>,
     used: HashSet<String>,
@@ -18,7 +18,7 @@ pub(super) struct Ids<'a> {
 
 impl<'a> Ids<'a> {
     /// The id of a call.
-    pub(super) fn of_call(&mut self, id: &'a str) -> String {
+    pub(in super::super) fn of_call(&mut self, id: &'a str) -> String {
         let wanted = cleaned(id);
         let written = if wanted.is_empty() || self.used.contains(&wanted) {
             self.numbered(wanted)
@@ -44,7 +44,7 @@ impl<'a> Ids<'a> {
     }
 
     /// The id of the call that a result belongs to. A result of no call keeps its own.
-    pub(super) fn of_result(&mut self, id: &str) -> String {
+    pub(in super::super) fn of_result(&mut self, id: &str) -> String {
         let call = self.open.get_mut(id).and_then(VecDeque::pop_front);
         call.unwrap_or_else(|| if id.is_empty() { "call_0".to_owned() } else { cleaned(id) })
     }

@@ -69,8 +69,8 @@ fn a_limit_is_always_said() {
 
 #[test]
 fn every_wish_has_its_field() {
-    let tools = || vec![a_tool(Some("{}"), None)];
-    let tool = r#""tools":[{"name":"f","description":"d","input_schema":{}}]"#;
+    let tools = || vec![a_tool(Some(r#"{"a":1}"#), None)];
+    let tool = r#""tools":[{"name":"f","description":"d","input_schema":{"a":1}}]"#;
     let schema = || {
         let schema = raw(r#"{"b":1}"#);
         Some(Format::Schema { name: Some("n".to_owned()), description: None, schema, strict: None })
@@ -118,12 +118,14 @@ fn every_wish_has_its_field() {
 
 #[test]
 fn json_without_a_schema_is_asked_for_in_words_and_that_is_said() {
+    let words = "Answer with one JSON object alone. Write nothing before or after it, and no code \
+                 fence.";
     let request = Request { system: vec!["a".to_owned()], format: Some(Format::Json), ..hi() };
     let (body, left_out) = written(&request, &TARGET);
     assert_eq!(left_out, ["response_format"]);
     let body: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(body["system"][0]["text"], "a");
-    assert_eq!(body["system"][1]["text"], ANSWER_IN_JSON);
+    assert_eq!(body["system"][1]["text"], words);
     assert!(body.get("output_config").is_none());
 }
 
@@ -220,6 +222,31 @@ fn where_anthropic_would_refuse_to_think_it_is_not_asked_to() {
             assert_eq!(left_out, ["thinking"]);
             assert!(!body.contains(r#""thinking""#));
         }
+    }
+}
+
+#[test]
+fn a_schema_that_anthropic_refuses_is_asked_for_in_words() {
+    for (strict, schema, in_words) in [
+        (None, r#"{"type":"object"}"#, true),
+        (Some(false), r#"{"maximum":1}"#, true),
+        (Some(true), r#"{"type":"object"}"#, false),
+        (None, r#"{"type":"object","additionalProperties":false}"#, false),
+    ] {
+        let format = Format::Schema { name: None, description: None, schema: raw(schema), strict };
+        let (body, left_out) = written(&Request { format: Some(format), ..hi() }, &TARGET);
+        assert_eq!(body.contains("output_config"), !in_words, "{schema}");
+        assert_eq!(body.contains("follows this JSON schema"), in_words, "{schema}");
+        assert_eq!(left_out.contains(&"response_format"), in_words, "{schema}");
+    }
+}
+
+#[test]
+fn a_tool_without_a_schema_takes_an_object() {
+    for nothing in [None, Some("{ }")] {
+        let request = Request { tools: vec![a_tool(nothing, None)], ..hi() };
+        let (body, _) = written(&request, &TARGET);
+        assert!(body.contains(r#""input_schema":{"type":"object","properties":{}}"#), "{body}");
     }
 }
 

@@ -15,6 +15,11 @@ const FOREIGN: &str = "skip_thought_signature_validator";
 /// Models before those that refuse a turn whose first call has no proof.
 const LENIENT: &[&str] = &["gemini-1", "gemini-2"];
 
+/// Whether `model` is one of them.
+pub(super) fn is_old(model: &str) -> bool {
+    LENIENT.iter().any(|old| model.contains(old))
+}
+
 /// Media types by the ending of a file's name; Gemini wants to be told.
 const ENDINGS: &[(&str, &str)] = &[
     ("png", "image/png"),
@@ -43,7 +48,7 @@ const SOUNDS: &[(&str, &str)] = &[
 
 /// Writes the turns of `request` for `model`.
 pub(super) fn write<'a>(request: &'a Request, model: &str) -> Result<Vec<Content<'a>>, Unable> {
-    let is_strict = model.contains("gemini-") && !LENIENT.iter().any(|old| model.contains(old));
+    let is_strict = model.contains("gemini-") && !is_old(model);
     let mut calls = Calls::default();
     let mut contents: Vec<Content<'_>> = Vec::with_capacity(request.turns.len());
     for turn in &request.turns {

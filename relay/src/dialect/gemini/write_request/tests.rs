@@ -172,6 +172,32 @@ fn models_that_do_not_think_are_not_told_not_to() {
 }
 
 #[test]
+fn old_models_are_not_told_of_tools_and_a_form_at_once() {
+    let schema = || Format::Schema {
+        name: None,
+        description: None,
+        schema: raw(r#"{"a":1}"#),
+        strict: None,
+    };
+    for (model, is_old) in
+        [("gemini-2.5-pro", true), ("gemini-1.5-pro", true), ("gemini-3-x", false)]
+    {
+        for (format, words) in [(schema(), "{\"a\":1}"), (Format::Json, "one JSON object")] {
+            let target = Target { model, ..TARGET };
+            let plain = Request { format: Some(format), ..hi() };
+            assert!(written(&plain, &target).1.is_empty(), "{model}");
+            let request = Request { tools: vec![a_tool(None, None)], ..plain };
+            let (body, left_out) = written(&request, &target);
+            let field = body["generationConfig"].get("responseMimeType");
+            assert_eq!(field.is_none(), is_old, "{model}");
+            let said = body["systemInstruction"]["parts"][0]["text"].as_str().unwrap_or_default();
+            assert_eq!(said.contains(words), is_old, "{model}");
+            assert_eq!(left_out.contains(&"response_format"), is_old, "{model}");
+        }
+    }
+}
+
+#[test]
 fn what_says_nothing_is_not_said() {
     let tool_choice = Some(ToolChoice::Any);
     let (presence_penalty, frequency_penalty) = (Some(0.0), Some(-0.0));

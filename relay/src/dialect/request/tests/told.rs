@@ -19,7 +19,7 @@ const AS_CHAT: &str = r#"{"model":"up","messages":[
 {"role":"user","content":"go on"}],
 "tools":[{"type":"function","function":{"name":"look","description":"looks","parameters":{"type":"object","properties":{"x":{"type":"number"}}},"strict":false}}],
 "tool_choice":{"type":"function","function":{"name":"look"}},"parallel_tool_calls":true,
-"response_format":{"type":"json_schema","json_schema":{"name":"a","schema":{"type":"object"},"strict":true}},
+"response_format":{"type":"json_schema","json_schema":{"name":"a","schema":{"type":"object","properties":{}},"strict":true}},
 "max_completion_tokens":900,"temperature":0.5,"top_p":0.9,"reasoning_effort":"high","stream":true}"#;
 
 const AS_RESPONSES: &str = r#"{"model":"up","instructions":"be kind","input":[
@@ -34,7 +34,7 @@ const AS_RESPONSES: &str = r#"{"model":"up","instructions":"be kind","input":[
 {"type":"message","role":"user","content":[{"type":"input_text","text":"go on"}]}],
 "tools":[{"type":"function","name":"look","description":"looks","parameters":{"type":"object","properties":{"x":{"type":"number"}}},"strict":false}],
 "tool_choice":{"type":"function","name":"look"},"parallel_tool_calls":true,
-"text":{"format":{"type":"json_schema","name":"a","schema":{"type":"object"},"strict":true}},
+"text":{"format":{"type":"json_schema","name":"a","schema":{"type":"object","properties":{}},"strict":true}},
 "max_output_tokens":900,"temperature":0.5,"top_p":0.9,"reasoning":{"effort":"high"},
 "store":false,"stream":true}"#;
 
@@ -163,7 +163,7 @@ fn a_rungs_edits_change_only_what_they_are_about() {
     let degrade = Degrade { json_schema: true, parallel_tools: true, max_output: true };
     let again = Some(Again { answer: "{}", problem: "'a' is missing" });
     let target = Target { max_output: Some(100), degrade, again, ..TARGET };
-    let schema = json(r#"{"type":"object"}"#);
+    let schema = r#"{"type":"object","properties":{}}"#;
     let chat = told(CHAT, AS_CHAT, CHAT, &target).unwrap();
     assert!(chat.get("response_format").is_none());
     assert_eq!(chat["parallel_tool_calls"], false);
@@ -171,7 +171,7 @@ fn a_rungs_edits_change_only_what_they_are_about() {
     let messages = chat["messages"].as_array().unwrap();
     assert_eq!(messages.len(), 8);
     let system = messages[0]["content"].as_str().unwrap();
-    assert!(system.starts_with("be kind\n\n") && system.ends_with(&schema.to_string()), "{system}");
+    assert!(system.starts_with("be kind\n\n") && system.ends_with(schema), "{system}");
     assert_eq!(messages[1..6], json(AS_CHAT)["messages"].as_array().unwrap()[1..6]);
     assert_eq!(messages[6]["content"], "{}");
     assert!(messages[7]["content"].as_str().unwrap().contains("'a' is missing"));
@@ -248,6 +248,17 @@ fn instructions_after_the_models_last_turn_are_what_it_is_to_answer() {
         assert_eq!(request.turns.len(), 3, "{own}");
         let last = format!("{:?}", request.turns.last().unwrap());
         assert_eq!(last, r#"Turn { role: User, parts: [Text("late"), Text("later")] }"#);
+    }
+}
+
+#[test]
+fn an_objects_schema_says_what_it_may_have() {
+    let body = r#"{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}"#;
+    let schema = json(r#"{"type":"object","properties":{}}"#);
+    for (to, place) in [(CHAT, "/tools/0/function/parameters"), (RESPONSES, "/tools/0/parameters")]
+    {
+        let told = told(Dialect::AnthropicMessages, body, to, &TARGET).unwrap();
+        assert_eq!(told.pointer(place), Some(&schema), "{to}");
     }
 }
 

@@ -81,6 +81,19 @@ fn proofs_that_others_made_are_taken_out() {
 }
 
 #[test]
+fn what_another_dialects_answer_left_in_the_history_is_mended() {
+    let history = |text: &str, id: &str| {
+        format!(
+            r#""messages":[{{"role":"user","content":"a" }},{{"role":"assistant","content":[{text}{{"type":"tool_use","id":"{id}","name":"f","input":{{"n": 1.0}}}}]}},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"1"}}]}}]"#
+        )
+    };
+    let odd = history(r#"{"type":"text","text":"\n\n"},"#, "functions.f:0");
+    assert_sent(&odd, &TARGET, &history("", "functions_f_0"), &[]);
+    let fine = history("", "call_1");
+    assert_sent(&fine, &TARGET, &fine, &[]);
+}
+
+#[test]
 fn without_its_proof_anthropic_would_not_think_on() {
     let messages = |blocks: &str| {
         format!(

@@ -27,7 +27,7 @@ fn all_that_a_request_says_comes_back() {
         r#"{"type":"text","text":"and?"}]}],"tools":[{"name":"f","description":"d","#,
         r#""input_schema":{"type":"object"},"strict":true}],"tool_choice":{"type":"auto","#,
         r#""disable_parallel_tool_use":true},"output_config":{"format":{"type":"json_schema","#,
-        r#""schema":{"type":"object"}}},"thinking":{"type":"enabled","budget_tokens":2000},"#,
+        r#""schema":{"type":"object","additionalProperties":false}}},"thinking":{"type":"enabled","budget_tokens":2000},"#,
         r#""stop_sequences":["x"],"metadata":{"user_id":"u"},"stream":true}"#
     );
     assert_eq!(there_and_back(body), serde_json::from_str::<Value>(body).unwrap());
