@@ -307,6 +307,12 @@ impl AnswerReader {
         answer.is_plain_text().then(|| answer.text())
     }
 
+    /// Whether its client speaks another dialect than its provider.
+    #[must_use]
+    pub fn translates(&self) -> bool {
+        self.spec.from != self.spec.to
+    }
+
     /// What is known so far.
     #[must_use]
     pub fn facts(&self) -> &Facts {

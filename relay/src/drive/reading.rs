@@ -151,7 +151,8 @@ impl Reading<'_> {
         classify(self.rung.provider.dialect(), &self.rung.matchers, Some(status), &mut error);
         self.log.detail = Some(format!("HTTP {status}{}", tag(&error)));
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let names_added_field = self.added && names_added_field(&error);
+        let names_added_field = (self.added && names_added_field(&error))
+            || (self.reader.translates() && names_wording(&error));
         let signature = error.signature;
         *self.error = Some(error);
         Ending::Status {
@@ -182,6 +183,34 @@ fn names_added_field(error: &ProviderError) -> bool {
     const NAMES: &[&str] =
         &["stream_options", "include_usage", "reasoning.summary", "reasoning summaries"];
     let names = |text: &str| NAMES.iter().any(|name| text.contains(name));
+    names(&error.message) || error.param.as_deref().is_some_and(names)
+}
+
+/// A 400 about a field that a client of another dialect does not know: the relay chose it.
+fn names_wording(error: &ProviderError) -> bool {
+    const NAMES: &[&str] = &[
+        "max_completion_tokens",
+        "max_output_tokens",
+        "reasoning_effort",
+        "reasoning.effort",
+        "budget_tokens",
+        "output_config",
+        "input_schema",
+        "thinkingconfig",
+        "thinking_config",
+        "generationconfig",
+        "generation_config",
+        "responsejsonschema",
+        "parametersjsonschema",
+        "thoughtsignature",
+        "thought_signature",
+        "encrypted_content",
+        "encrypted content",
+    ];
+    let names = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        NAMES.iter().any(|name| text.contains(name))
+    };
     names(&error.message) || error.param.as_deref().is_some_and(names)
 }
 

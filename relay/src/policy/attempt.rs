@@ -58,6 +58,8 @@ pub(crate) struct Attempt {
     pub(crate) plain: bool,
     /// Repeated without the relay's own fields: what it said was no fault of the request.
     pub(crate) repeated: bool,
+    /// What was refused is how the relay put the request for another dialect.
+    pub(crate) wording: bool,
     pub(crate) first_token: Option<Time>,
     /// The last content, for the second clock; shifted while the client does not read.
     pub(crate) last_heard: Time,
@@ -95,6 +97,7 @@ impl Attempt {
             finished: None,
             ttft_waived: None,
             repeated: false,
+            wording: false,
             status: None,
             outcome: None,
         }

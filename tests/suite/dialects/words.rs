@@ -56,20 +56,24 @@ async fn wishes_that_a_dialect_has_no_words_for_are_left_out_and_journaled() {
 }
 
 #[tokio::test]
-async fn a_400_to_the_relays_own_wording_goes_to_the_next_rung_and_one_to_the_clients_does_not() {
-    let refusal = json!({"type": "error", "error": {"type": "invalid_request_error",
-        "message": "temperature: not supported by this model"}});
-    let a = Provider::always(Reply::json(400, &refusal)).await;
+async fn a_400_about_the_relays_own_wording_goes_to_the_next_rung_and_any_other_does_not() {
+    let refusal = |message: &str| {
+        let error = json!({"type": "invalid_request_error", "message": message});
+        Reply::json(400, &json!({"type": "error", "error": error}))
+    };
+    let a =
+        Provider::always(refusal("thinking.budget_tokens: Extra inputs are not permitted")).await;
     let b = Provider::always(Reply::text("from B")).await;
     let setup = Setup::over(&[&a, &b]).dialect("a", "anthropic-messages");
     let relay = Relay::start(&setup).await;
     let answer = relay.ask().await;
     answer.assert_good("from B");
     let detail = relay.journaled(&answer.id()).await;
-    assert_eq!(tried(&detail), ["a first bad_request", "b failover ok"]);
+    let expected = ["a first bad_request", "a retry bad_request", "b failover ok"];
+    assert_eq!(tried(&detail), expected);
     assert_eq!(detail.attempts[0].verdict, None, "no fault of the rung's");
-    // Where nobody else is left, the client hears what was said.
-    let relay = Relay::start(&Setup::over(&[&a]).dialect("a", "anthropic-messages")).await;
+    a.now_answers(refusal("messages: too many pictures"));
     let error = relay.ask().await.assert_error(400);
-    assert!(error["message"].as_str().unwrap().contains("temperature"), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("pictures"), "{error}");
+    assert_eq!(b.count(), 1);
 }

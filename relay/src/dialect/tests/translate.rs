@@ -282,7 +282,10 @@ fn items_of_a_response_come_once_wherever_their_events_say_they_stand() {
     assert_eq!(expected.calls, [["c1", "f", "{}"].map(str::to_owned)]);
     for odd in [response(|_| None), response(|at| Some(at + 1)), response(|at| Some(at * 7))] {
         let said = read(Dialect::OpenaiResponses, odd.as_bytes());
-        assert_eq!((said.text, said.reasoning), (expected.text.clone(), expected.reasoning.clone()));
+        assert_eq!(
+            (said.text, said.reasoning),
+            (expected.text.clone(), expected.reasoning.clone())
+        );
         assert_eq!(said.calls, expected.calls);
     }
 }

@@ -161,13 +161,22 @@ fn an_invalid_answer_is_asked_for_once_more_then_the_next_rung_is() {
 }
 
 #[test]
-fn a_400_to_a_translated_request_says_nothing_of_the_request() {
+fn a_400_about_the_relays_own_wording_says_nothing_of_the_request() {
     let other = RungSpec { dialect: 2, ..RungSpec::default() };
-    let specs = || vec![other.clone(), RungSpec::default(), RungSpec::default()];
-    let mut stage = Stage::set(ladder(3), specs(), streaming());
+    let specs = || vec![other.clone(), RungSpec::default()];
+    let mut stage = Stage::set(ladder(2), specs(), streaming());
     stage.give(Input::Start);
-    assert_eq!(dials(&stage.status(A, 400)), [(2, 1, K::Failover)]);
-    // This one heard the client's own words.
-    let told = failure(&stage.status(B, 400));
-    assert_eq!((told.status, stage.walk.attempts_made()), (400, 2));
+    let told = failure(&stage.status(A, 400));
+    assert_eq!(told.status, 400, "about the client's words it is an answer");
+
+    let mut stage = Stage::set(ladder(2), specs(), streaming());
+    stage.give(Input::Start);
+    assert_eq!(dials(&stage.end(A, complaint(400))), [(2, 0, K::Retry)], "without what was added");
+    assert_eq!(dials(&stage.end(B, complaint(400))), [(3, 1, K::Failover)]);
+
+    let mut stage = Stage::set(ladder(1), vec![other.clone()], streaming());
+    stage.give(Input::Start);
+    stage.end(A, complaint(400));
+    let told = failure(&stage.end(B, complaint(400)));
+    assert_eq!((told.status, told.speaker), (400, Some(B)), "nobody else: its words are passed on");
 }

@@ -74,7 +74,7 @@ impl Walk {
         if self.in_flight().next().is_some() || self.pause.is_some() {
             let kind = self.attempt(id).map(|attempt| attempt.kind);
             // What no other rung would say otherwise wants no successor.
-            let is_final = row(outcome).next == Next::Never && !self.is_translated(id);
+            let is_final = row(outcome).next == Next::Never;
             if let (Some(kind), Some(_explicit), false) = (kind, ending, is_final) {
                 self.replace(now, kind, board, out);
             }
@@ -101,6 +101,10 @@ impl Walk {
                 return self.dial(now, rung, AttemptKind::Retry, true, board, out);
             }
         }
+        let is_wording = complains && self.is_translated(id);
+        if let Some(attempt) = self.attempts.iter_mut().find(|attempt| attempt.id == id) {
+            attempt.wording = is_wording;
+        }
         if self.nobody_says_otherwise() || !self.may_send_again(outcome, ending) {
             return self.give_up(now, board, out);
         }
@@ -114,11 +118,9 @@ impl Walk {
             return self.dial(now, rung, AttemptKind::Retry, plain, board, out);
         }
         let goes_on = match row.next {
-            // What a rung of another dialect was told is the relay's wording, and may be wrong
-            // where the request is not.
-            Next::Never => {
-                is_ours || (outcome == AttemptOutcome::BadRequest && self.is_translated(id))
-            }
+            // A complaint about the relay's own wording for another dialect says nothing of the
+            // request.
+            Next::Never => is_ours || is_wording,
             Next::Yes | Next::LargerContext | Next::Uncommitted => true,
             Next::OnEmpty => self.on_empty(id) == OnEmpty::Next,
             Next::OnRefusal => self.on_refusal(id) == OnRefusal::Next,
@@ -349,7 +351,7 @@ impl Walk {
             self.attempts.iter().filter(mine)
         };
         ended_so(AttemptOutcome::Empty).count() >= EMPTIES_BELIEVED
-            || ended_so(AttemptOutcome::BadRequest).any(|attempt| !self.is_translated(attempt.id))
+            || ended_so(AttemptOutcome::BadRequest).any(|attempt| !attempt.wording)
     }
 
     /// Whether this attempt's rung was told the request in another dialect than the client's.
