@@ -159,6 +159,14 @@ fn what_waits_for_a_block_has_one() {
 }
 
 #[test]
+fn a_thought_that_waits_for_its_proof_has_one() {
+    let start = r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}"#;
+    let delta = json!({"type": "thinking_delta", "thinking": long()});
+    let delta = json!({"type": "content_block_delta", "index": 0, "delta": delta}).to_string();
+    is_bounded(MESSAGES, CHAT, Form::Stream, &named(&[start]), |_| named(&[&delta]));
+}
+
+#[test]
 fn plain_text_streams_for_ever() {
     let text = said(&long());
     for to in [CHAT, MESSAGES] {

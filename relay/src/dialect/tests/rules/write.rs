@@ -251,3 +251,12 @@ fn what_waits_for_a_block_is_held_and_set_free() {
     assert!(text.contains("waits") && text.contains("\"g\""), "{text}");
     assert_eq!(held, 0);
 }
+
+#[test]
+fn a_stop_sequence_is_told_to_who_has_a_word_for_it() {
+    let stop_sequence = Some(text("E\nD"));
+    let script = [Event::Finish { finish: Finish::StopSequence, stop_sequence }];
+    let written = write(MESSAGES, &script, USAGE);
+    let both = r#""stop_reason":"stop_sequence","stop_sequence":"E\nD""#;
+    assert!(written.tail.contains(both) && written.whole.contains(both), "{}", written.tail);
+}
