@@ -194,22 +194,23 @@ pub fn worst(rungs: &[RungState]) -> Vec<&RungState> {
 }
 
 /// What a ladder's own cell says: its name, its users, its pace and price; and whether its
-/// users are hurt.
+/// users are hurt. Its price is a least one where `unpriced` rungs have no part in it.
 #[must_use]
-pub fn ladder(state: &LadderState) -> ([String; 3], bool) {
+pub fn ladder(state: &LadderState, unpriced: usize) -> ([String; 3], bool) {
     let users = &state.users;
     let lost = users.failed + users.broken;
     let all = users.ok + lost + users.gone;
     let failed = share(lost, all);
     let hurt = lost > 0;
     let star = if state.order == state.config_order { "" } else { "*" };
+    let least = if unpriced > 0 { ">" } else { "" };
     let sign = if hurt { "!" } else { " " };
     (
         [
             format!("{}{star}", state.name),
             format!("{sign}fail {:<7}{}", percent(failed), shared::figures::rate(users.rps)),
             format!(
-                " p95 {:<8}{}",
+                " p95 {:<8}{least}{}",
                 wait(users.ttft_p95_ms),
                 shared::figures::per_hour(users.cost_nps)
             ),
@@ -314,6 +315,22 @@ mod tests {
         let said = |worst, of| cell(&rung, None, NIGHT, None, Spread { worst, of }).second;
         assert_eq!(said(2, 3), "OPEN 2/3 probe 0:04");
         assert_eq!(said(1, 1), "OPEN probe 0:04");
+    }
+
+    #[test]
+    fn a_cost_without_all_rungs_is_a_least_one() {
+        let board = sample::calm(&[("chat", &["sol", "opus"])]);
+        let third = |board: &shared::admin::Board| {
+            let chat = &board.ladders[0];
+            ladder(chat, board.unpriced(chat)).0[2].clone()
+        };
+        assert!(third(&board).ends_with("  14 $/h"), "{}", third(&board));
+        let mut idle = board.clone();
+        idle.rungs[1].price = None;
+        assert_eq!(third(&idle), third(&board), "it was not called");
+        let mut called = board;
+        called.rungs[0].price = None;
+        assert!(third(&called).ends_with(">14 $/h"), "{}", third(&called));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::model::Model;
 use shared::admin::LadderState;
 use shared::diagnose::{Level, Rule, Trouble};
-use shared::figures::{per_hour, percent, share, span, wait};
+use shared::figures::{per_hour, percent, share, span, spend, wait};
 use std::fmt::Write as _;
 
 /// Events that are named.
@@ -45,7 +45,7 @@ pub fn markdown(model: &Model, ids: &[String], now: i64) -> String {
     }
     let _ = writeln!(out, "\n### Ladders");
     for ladder in &board.ladders {
-        let _ = writeln!(out, "- {}", of_ladder(ladder));
+        let _ = writeln!(out, "- {}", of_ladder(ladder, board.unpriced(ladder)));
     }
     let mut events: Vec<_> = model
         .viewed()
@@ -76,7 +76,7 @@ fn public(model: &Model, index: usize) -> String {
     name.unwrap_or_else(|| format!("relay {}", index + 1))
 }
 
-fn of_ladder(ladder: &LadderState) -> String {
+fn of_ladder(ladder: &LadderState, unpriced: usize) -> String {
     let users = &ladder.users;
     let lost = users.failed + users.broken;
     let usual = ladder.usual.as_ref();
@@ -89,7 +89,7 @@ fn of_ladder(ladder: &LadderState) -> String {
         users.rescued,
         wait(users.ttft_p95_ms),
         usually(usual.and_then(|usual| usual.ttft_p95_ms).map(|ms| wait(Some(ms)))),
-        per_hour(users.cost_nps),
+        spend(users.cost_nps, unpriced),
         usually(usual.map(|usual| per_hour(usual.cost_nps))),
         ladder.order.join(" > "),
     )

@@ -66,6 +66,16 @@ pub fn per_hour(nps: u64) -> String {
     format!("{text} $/h")
 }
 
+/// A sum of costs per hour that `unpriced` rungs of the config have no part in.
+#[must_use]
+pub fn spend(nps: u64, unpriced: usize) -> String {
+    match (nps, unpriced) {
+        (nps, 0) => per_hour(nps),
+        (0, _) => "unpriced".to_owned(),
+        (nps, unpriced) => format!("{} +{unpriced} unpriced", per_hour(nps)),
+    }
+}
+
 /// Happenings per second.
 #[must_use]
 pub fn rate(rps: f64) -> String {
@@ -112,6 +122,10 @@ mod tests {
             [(0, "0 $/h"), (10_000, "0.036 $/h"), (1_000_000, "3.6 $/h"), (11_400_000, "41 $/h")];
         for (nps, text) in costs {
             assert_eq!(per_hour(nps), text);
+        }
+        let sums = [(0, 0, "0 $/h"), (0, 2, "unpriced"), (1_000_000, 2, "3.6 $/h +2 unpriced")];
+        for (nps, unpriced, text) in sums {
+            assert_eq!(spend(nps, unpriced), text);
         }
         assert_eq!((rate(9.13), rate(812.4)), ("9.1/s".to_owned(), "812/s".to_owned()));
         assert_eq!(wait(None), "–");

@@ -84,7 +84,8 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
 }
 
 fn one(ui: &mut Ui, scene: &mut Scene<'_>, state: &LadderState, grid: Grid) {
-    let (mut words, mut hurt) = ladder(state);
+    let (mut words, mut hurt) =
+        ladder(state, scene.model.board().map_or(0, |board| board.unpriced(state)));
     if grid.stale.is_some() {
         // Rates of a moment that is gone are no rates.
         let name = std::mem::take(&mut words[0]);

@@ -5,7 +5,7 @@ use crate::cell::cell;
 use crate::model::Spread;
 use eframe::egui::Ui;
 use shared::admin::{Board, LadderState, RungState};
-use shared::figures::{UNKNOWN, countdown, per_hour, percent, rate, share, span, wait};
+use shared::figures::{UNKNOWN, countdown, per_hour, percent, rate, share, span, spend, wait};
 
 /// Draws it.
 pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
@@ -143,7 +143,7 @@ fn figures(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
         ),
         format!(
             "{}, usual {}",
-            per_hour(state.cost_nps),
+            spend(state.cost_nps, usize::from(rung.price.is_none())),
             usual.and_then(|usual| usual.cost_nps).map_or_else(|| UNKNOWN.to_owned(), per_hour)
         ),
         crate::cell::spark(rung),
@@ -226,7 +226,7 @@ fn of_ladder(scene: &Scene<'_>, ladder: &LadderState) -> Vec<String> {
         ),
         format!(
             "{} (usual {})",
-            per_hour(users.cost_nps),
+            spend(users.cost_nps, scene.model.board().map_or(0, |board| board.unpriced(ladder))),
             usual.map_or_else(|| UNKNOWN.to_owned(), |usual| per_hour(usual.cost_nps))
         ),
         format!(

@@ -9,7 +9,7 @@ use crate::update::Msg;
 use eframe::egui::{RichText, Ui};
 use shared::admin::{Board, RungState};
 use shared::diagnose::is_out;
-use shared::figures::{per_hour, percent, rate, share, span, wait};
+use shared::figures::{per_hour, percent, rate, share, span, spend, wait};
 
 /// Draws it.
 pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
@@ -48,6 +48,7 @@ fn heading(
         (None, Some(least)) => format!(">{}", wait(u64::try_from(least.as_millis()).ok())),
         (p95, _) => wait(p95),
     };
+    let unpriced = rungs.iter().filter(|rung| rung.price.is_none() && rung.now.calls > 0).count();
     let rps: f64 = rungs.iter().map(|rung| rung.now.rps).sum();
     // Out by an operator's hand alone is no sickness.
     let sick = |rung: &&&RungState| rung.forced.is_none() && is_out(rung, board.at);
@@ -71,7 +72,7 @@ fn heading(
         percent(share(sum(|rung| rung.now.bad), calls)),
         percent(share(sum(|rung| rung.now.slow), calls)),
         p95,
-        per_hour(sum(|rung| rung.now.cost_nps)),
+        spend(sum(|rung| rung.now.cost_nps), unpriced),
     );
     let names: Vec<String> = rungs.iter().map(|rung| rung.name.clone()).collect();
     let marked = &scene.model.marked;
@@ -100,7 +101,11 @@ fn one(ui: &mut Ui, scene: &mut Scene<'_>, rung: &RungState, stale: Option<i64>)
     let at_least = if rung.now.ttft_at_least { ">" } else { "" };
     let p95 = format!("{at_least}{}{}", wait(rung.now.ttft_p95_ms), brackets(p95));
     let cost = usual.and_then(|usual| usual.cost_nps).map(per_hour);
-    let cost = format!("{}{}", per_hour(rung.now.cost_nps), brackets(cost));
+    let cost = format!(
+        "{}{}",
+        spend(rung.now.cost_nps, usize::from(rung.price.is_none())),
+        brackets(cost)
+    );
     let text = format!(
         "   {:<20}{:<12}{:>8} {:>7} {:>7} {p95:>14} {cost:>18}  {} {}",
         said.head,

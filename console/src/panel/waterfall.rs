@@ -24,7 +24,7 @@ pub(super) fn draw(ui: &mut Ui, scene: &Scene<'_>, detail: &RequestDetail) {
         request.ladder.as_deref().unwrap_or(UNKNOWN),
         request.client.as_deref().unwrap_or(UNKNOWN),
         wait(request.latency_ms),
-        price(detail),
+        price(&detail.attempts),
         passed(detail),
     );
     cut(ui, text, colours.text);
@@ -47,9 +47,9 @@ pub(super) fn draw(ui: &mut Ui, scene: &Scene<'_>, detail: &RequestDetail) {
 }
 
 /// What the answer cost, and what its losers did.
-fn price(detail: &RequestDetail) -> String {
+fn price(attempts: &[AttemptRow]) -> String {
     let of = |won: bool| {
-        let all = detail.attempts.iter().filter(|one| {
+        let all = attempts.iter().filter(|one| {
             let is =
                 one.outcome.is_some_and(|outcome| matches!(outcome.as_str(), "ok" | "refused"));
             is == won
@@ -57,7 +57,14 @@ fn price(detail: &RequestDetail) -> String {
         all.filter_map(|one| one.cost_usd).fold(0.0, |sum, cost| sum + cost)
     };
     let (won, lost) = (of(true) * 1_000.0, of(false) * 1_000.0);
-    if lost > 0.0 { format!("{won:.2} m$ + {lost:.2} m$ lost") } else { format!("{won:.2} m$") }
+    let lost = if lost > 0.0 { format!(" + {lost:.2} m$ lost") } else { String::new() };
+    // An unknown cost is not nothing: a sum says what it is without.
+    let unpriced = attempts.iter().filter(|one| one.no_cost.is_some()).count();
+    match unpriced {
+        0 => format!("{won:.2} m${lost}"),
+        _ if unpriced == attempts.len() => "unpriced".to_owned(),
+        _ => format!("{won:.2} m${lost}, {unpriced} unpriced"),
+    }
 }
 
 fn passed(detail: &RequestDetail) -> String {
@@ -135,5 +142,30 @@ fn axis(ui: &mut Ui, scene: &Scene<'_>, whole: i64) {
         let font = mono();
         ui.painter().text(pos2(x, rect.min.y), Align2::LEFT_TOP, text, font, scene.colours.dim);
         at += step.max(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::AttemptKind::{First, Hedge};
+    use shared::AttemptOutcome::{Cancelled, Ok};
+    use shared::admin::sample::attempt;
+
+    #[test]
+    fn a_sum_says_what_it_is_without() {
+        let paid = |row, cost| AttemptRow { cost_usd: Some(cost), ..row };
+        let unpriced = |row| AttemptRow { no_cost: Some("no price".to_owned()), ..row };
+        let (won, lost) = (attempt(1, "sol", First, Ok), attempt(2, "opus", Hedge, Cancelled));
+        for (attempts, text) in [
+            (vec![paid(won.clone(), 0.0041)], "4.10 m$"),
+            (vec![paid(won.clone(), 0.0041), paid(lost.clone(), 0.002)], "4.10 m$ + 2.00 m$ lost"),
+            (vec![paid(won.clone(), 0.0041), unpriced(lost)], "4.10 m$, 1 unpriced"),
+            (vec![unpriced(won.clone())], "unpriced"),
+            // Free on purpose is a price, too.
+            (vec![paid(won, 0.0)], "0.00 m$"),
+        ] {
+            assert_eq!(price(&attempts), text);
+        }
     }
 }

@@ -80,12 +80,13 @@ impl AttemptLog {
         let (usage, estimated) = self.usage(outcome, facts, prompt_tokens);
         let since = |at: Option<Time>| at.map(|at| millis(at.since(self.dialled)));
         let ran_out = clock.map(|clock| format!("the clock of {clock:?} ran out"));
-        let dropped = (facts.dropped > 0).then(|| format!("{} event(s) dropped", facts.dropped));
         AttemptEnd {
             start: self.start.clone(),
             outcome,
             cause,
-            detail: ran_out.or_else(|| self.detail.clone()).or(dropped),
+            detail: ran_out
+                .or_else(|| self.detail.clone())
+                .or_else(|| odd(outcome, facts, (!estimated).then_some(&usage))),
             status: self.status,
             verdict,
             stream_verdict,
@@ -135,6 +136,22 @@ impl AttemptLog {
         };
         (usage, true)
     }
+}
+
+/// What was odd about an answer that no fault is told of, and about the counts `told`.
+fn odd(outcome: AttemptOutcome, facts: &Facts, told: Option<&Usage>) -> Option<String> {
+    let dropped = (facts.dropped > 0).then(|| format!("{} event(s) dropped", facts.dropped));
+    let unfinished = (outcome == AttemptOutcome::Ok && facts.done && facts.finish.is_none())
+        .then(|| "done without a finish reason".to_owned());
+    // The cost takes no more of each part than there was of the whole.
+    let beyond = |parts: u64, whole: Option<u64>| whole.is_some_and(|whole| parts > whole);
+    let contradicts = told.is_some_and(|told| {
+        let from_cache = told.cached.unwrap_or(0).saturating_add(told.cache_write.unwrap_or(0));
+        beyond(from_cache, told.input) || beyond(told.reasoning.unwrap_or(0), told.output)
+    });
+    let counts = contradicts.then(|| "its token counts contradict each other".to_owned());
+    let all: Vec<String> = [dropped, unfinished, counts].into_iter().flatten().collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 fn cost(rung: &Rung, usage: &Usage) -> Result<NanoUsd, &'static str> {

@@ -6,7 +6,7 @@ use shared::admin::actions::{
 };
 use shared::admin::board::{HardDown, HoldState};
 use shared::admin::changes::{Change, Mode, OverrideNow, Present, Target};
-use shared::admin::sample::{NIGHT, before, calm, force, open, shares};
+use shared::admin::sample::{NIGHT, attempt, before, calm, force, open, shares};
 use shared::admin::{AttemptRow, Board, PassedOverRow, RequestDetail, RequestRow};
 use shared::{
     AttemptKind, AttemptOutcome, Cause, PassedOver, RequestId, RequestOutcome, TokenVerdict,
@@ -44,6 +44,15 @@ code  failed 0 %  by opus 100 %  9.1/s  p95 1.1 s  14 $/h
     let found = text(&[seen(two())], 100);
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(squeezed(&found), squeezed(expected), "{found}");
+}
+
+#[test]
+fn a_sum_says_how_many_rungs_it_is_without() {
+    let mut board = two();
+    board.rungs[0].price = None;
+    shares(&mut board.ladders[0], &[0.5, 0.5]);
+    let found = text(&[seen(board)], 100);
+    assert!(found.contains("14 $/h +1 unpriced"), "{found}");
 }
 
 #[test]
@@ -263,36 +272,6 @@ fn a_preview_says_before_and_after_and_the_worst_first() {
         "▲ code would have no rung left.",
     ] {
         assert!(found.contains(words), "{words}: {found}");
-    }
-}
-
-fn attempt(n: u32, rung: &str, kind: AttemptKind, outcome: AttemptOutcome) -> AttemptRow {
-    AttemptRow {
-        n,
-        rung: rung.to_owned(),
-        kind,
-        probe: false,
-        outcome: Some(outcome),
-        cause: None,
-        detail: None,
-        status: None,
-        verdict: None,
-        stream_verdict: None,
-        at: NIGHT,
-        headers_ms: None,
-        ttft_ms: None,
-        latency_ms: None,
-        events: 0,
-        bytes: 0,
-        input_tokens: None,
-        output_tokens: None,
-        cached_tokens: None,
-        reasoning_tokens: None,
-        estimated: false,
-        cost_usd: None,
-        no_cost: None,
-        cache_write_tokens: None,
-        left_out: Vec::new(),
     }
 }
 

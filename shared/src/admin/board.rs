@@ -449,6 +449,21 @@ pub struct RungSpark {
     pub p95_ms: Vec<Option<u64>>,
 }
 
+impl Board {
+    /// How many rungs were called for `ladder` of late and have no price: its costs are
+    /// without theirs.
+    #[must_use]
+    pub fn unpriced(&self, ladder: &LadderState) -> usize {
+        let is_called = |step: &&Step| {
+            [step.share, step.first_share].into_iter().flatten().any(|share| share > 0.0)
+        };
+        let has_none = |step: &&Step| {
+            self.rungs.iter().any(|rung| rung.name == step.rung && rung.price.is_none())
+        };
+        ladder.steps.iter().filter(is_called).filter(has_none).count()
+    }
+}
+
 /// One ladder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -9,12 +9,16 @@ use super::board::{
     LadderState, Limits, OverrideState, ProbeState, ProviderState, RelayState, Role, RungNow,
     RungPast, RungState, Step, Users, You,
 };
-use super::{RequestRow, Tried};
-use crate::{AttemptOutcome, RequestId, RequestOutcome, UnixMillis};
+use super::{AttemptRow, RequestRow, Tried};
+use crate::{AttemptKind, AttemptOutcome, Price, RequestId, RequestOutcome, UnixMillis};
 use std::collections::BTreeMap;
 
 /// 2025-11-29T03:04:11Z, the night that all samples play in.
 pub const NIGHT: UnixMillis = UnixMillis(1_764_385_451_000);
+
+/// What every rung takes: three dollars for a million tokens in, fifteen for a million out.
+pub const PRICE: Price =
+    Price { input: 3_000_000_000, cached_input: None, cache_write: None, output: 15_000_000_000 };
 
 /// So many seconds before [`NIGHT`]; after it if negative.
 #[must_use]
@@ -84,7 +88,7 @@ pub fn rung(name: &str) -> RungState {
         model: format!("{name}-5"),
         region: None,
         domains: vec![format!("at-{name}")],
-        price: None,
+        price: Some(PRICE),
         supports: Vec::new(),
         context: None,
         limits: Limits::default(),
@@ -234,5 +238,37 @@ pub fn request(id: RequestId, at: UnixMillis) -> RequestRow {
             ttft_ms: Some(630),
             latency_ms: Some(9_790),
         }],
+    }
+}
+
+/// An attempt that was dialled at [`NIGHT`] and of which nothing was measured.
+#[must_use]
+pub fn attempt(n: u32, rung: &str, kind: AttemptKind, outcome: AttemptOutcome) -> AttemptRow {
+    AttemptRow {
+        n,
+        rung: rung.to_owned(),
+        kind,
+        probe: false,
+        outcome: Some(outcome),
+        cause: None,
+        detail: None,
+        status: None,
+        verdict: None,
+        stream_verdict: None,
+        at: NIGHT,
+        headers_ms: None,
+        ttft_ms: None,
+        latency_ms: None,
+        events: 0,
+        bytes: 0,
+        input_tokens: None,
+        output_tokens: None,
+        cached_tokens: None,
+        reasoning_tokens: None,
+        estimated: false,
+        cost_usd: None,
+        no_cost: None,
+        cache_write_tokens: None,
+        left_out: Vec::new(),
     }
 }

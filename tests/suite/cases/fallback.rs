@@ -224,7 +224,8 @@ async fn b33_a_terminator_without_a_finish_counts_after_content() {
         // To a chat client it is delivered as it is; the others have no end without a word.
         let finish = (client != Client::Chat).then(|| client.stop());
         assert_eq!(said.finish.as_deref(), finish, "{client:?}");
-        only_row(&relay, &answer, "ok").await;
+        let row = only_row(&relay, &answer, "ok").await;
+        assert_eq!(row.detail.as_deref(), Some("done without a finish reason"), "{client:?}");
     }
 }
 

@@ -4,7 +4,7 @@ use super::super::{Line, Look, Style, fit, flow};
 use shared::admin::board::Step;
 use shared::admin::{Board, LadderState, RungState};
 use shared::diagnose::{is_failing, is_held};
-use shared::figures::{countdown, per_hour, percent, rate, share, wait};
+use shared::figures::{countdown, per_hour, percent, rate, share, spend, wait};
 
 /// Columns of a rung's cell beside its name: place, sign, share, p95 and mark.
 const FIGURES: usize = 21;
@@ -96,7 +96,7 @@ fn users(board: &Board, ladder: &LadderState, name: usize, look: &Look) -> Vec<L
     pieces.push(plain(rate(users.rps)));
     let now = wait(users.ttft_p95_ms);
     pieces.push(plain(format!("p95 {now}{}", usual(p95).unwrap_or_default())));
-    let now = per_hour(users.cost_nps);
+    let now = spend(users.cost_nps, board.unpriced(ladder));
     pieces.push(plain(format!("{now}{}", usual(cost).unwrap_or_default())));
     if users.rescued > 0 {
         pieces.push(plain(format!("rescued {}", percent(share(users.rescued, all)))));
