@@ -48,7 +48,8 @@ fn heading(
         (None, Some(least)) => format!(">{}", wait(u64::try_from(least.as_millis()).ok())),
         (p95, _) => wait(p95),
     };
-    let unpriced = rungs.iter().filter(|rung| rung.price.is_none() && rung.now.calls > 0).count();
+    let is_unpriced = |rung: &&RungState| rung.price.is_none() && rung.now.calls > 0;
+    let least = if rungs.iter().any(is_unpriced) { ">" } else { "" };
     let rps: f64 = rungs.iter().map(|rung| rung.now.rps).sum();
     // Out by an operator's hand alone is no sickness.
     let sick = |rung: &&&RungState| rung.forced.is_none() && is_out(rung, board.at);
@@ -72,7 +73,7 @@ fn heading(
         percent(share(sum(|rung| rung.now.bad), calls)),
         percent(share(sum(|rung| rung.now.slow), calls)),
         p95,
-        spend(sum(|rung| rung.now.cost_nps), unpriced),
+        format!("{least}{}", per_hour(sum(|rung| rung.now.cost_nps))),
     );
     let names: Vec<String> = rungs.iter().map(|rung| rung.name.clone()).collect();
     let marked = &scene.model.marked;
