@@ -316,6 +316,38 @@ mod tests {
     }
 
     #[test]
+    fn what_is_odd_about_a_good_answer_is_told_once_for_each() {
+        let whole = facts(Some(10), Some(5), Some("stop"));
+        let of = |cached, written, reasoning| Usage {
+            cached: Some(cached),
+            cache_write: Some(written),
+            reasoning: Some(reasoning),
+            ..whole.usage
+        };
+        let said = |facts: &Facts, told: Option<Usage>| {
+            odd(AttemptOutcome::Ok, facts, told.as_ref()).unwrap_or_default()
+        };
+        let counts = "its token counts contradict each other";
+        for (told, text) in [
+            (Some(of(6, 4, 5)), ""),
+            (Some(of(6, 5, 5)), counts),
+            (Some(of(11, 0, 5)), counts),
+            (Some(of(6, 4, 6)), counts),
+            // What the relay made up itself is no contradiction of the provider's.
+            (None, ""),
+        ] {
+            assert_eq!(said(&whole, told), text, "{told:?}");
+        }
+        let unfinished = Facts { finish: None, done: true, dropped: 2, ..whole };
+        let both = "2 event(s) dropped; done without a finish reason";
+        assert_eq!(said(&unfinished, None), both);
+        assert_eq!(
+            odd(AttemptOutcome::Cancelled, &unfinished, None).as_deref(),
+            Some("2 event(s) dropped")
+        );
+    }
+
+    #[test]
     fn a_refusal_by_status_costs_nothing() {
         assert_eq!(booked(529, &facts(None, None, None)), (Some(0), Some(0), false));
     }

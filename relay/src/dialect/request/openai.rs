@@ -57,6 +57,25 @@ pub(in crate::dialect) const fn thinks(thinking: Option<Thinking>) -> bool {
     matches!(thinking, Some(Thinking::Adaptive | Thinking::Effort(_) | Thinking::Budget(_)))
 }
 
+/// Reads a text, or a list of what `part` reads of its dialect.
+pub(in crate::dialect) fn content_of(
+    value: &Value<'_>,
+    request: &mut Request,
+    part: fn(&Value<'_>, &mut Request) -> Result<Option<Part>, Reject>,
+) -> Result<Vec<Part>, Reject> {
+    if value.is_string() {
+        return Ok(vec![Part::Text(value.string()?)]);
+    }
+    if !value.is_list() {
+        return Err(Reject::wrong_type(value.path(), "a string or an array of parts"));
+    }
+    let mut parts = Vec::new();
+    for value in value.list()? {
+        parts.extend(part(&value, request)?);
+    }
+    Ok(parts)
+}
+
 /// Reads `name`, `description`, `parameters` and `strict` of a function.
 pub(in crate::dialect) fn function(members: &mut Members<'_>) -> Result<Tool, Reject> {
     Ok(Tool {

@@ -3,7 +3,7 @@
 use crate::dialect::neutral::{Part, Request, Role, Signed};
 use crate::dialect::request::Reject;
 use crate::dialect::request::members::{Members, Rule, Value};
-use crate::dialect::request::openai::{CACHE_MARK, audio, file, gemini_proof, image};
+use crate::dialect::request::openai::{CACHE_MARK, audio, content_of, file, gemini_proof, image};
 use shared::Dialect;
 
 /// What becomes of a message's other fields.
@@ -76,17 +76,7 @@ fn system(members: &mut Members<'_>, request: &mut Request) -> Result<(), Reject
 /// A message's content: a text, or a list of parts.
 fn content(members: &mut Members<'_>, request: &mut Request) -> Result<Vec<Part>, Reject> {
     let Some(value) = members.take("content") else { return Ok(Vec::new()) };
-    if value.is_string() {
-        return Ok(vec![Part::Text(value.string()?)]);
-    }
-    if !value.is_list() {
-        return Err(Reject::wrong_type(value.path(), "a string or an array of parts"));
-    }
-    let mut parts = Vec::new();
-    for value in value.list()? {
-        parts.extend(part(&value, request)?);
-    }
-    Ok(parts)
+    content_of(&value, request, part)
 }
 
 fn part(value: &Value<'_>, request: &mut Request) -> Result<Option<Part>, Reject> {

@@ -3,7 +3,7 @@
 use crate::dialect::neutral::{Part, Request, Role, Signed};
 use crate::dialect::request::Reject;
 use crate::dialect::request::members::{Members, Rule, Value};
-use crate::dialect::request::openai::{CACHE_MARK, audio, file, gemini_proof, image};
+use crate::dialect::request::openai::{CACHE_MARK, audio, content_of, file, gemini_proof, image};
 use shared::Dialect;
 
 /// What an answer said of its own items, sent back as it came, and what OpenAI's SDK for
@@ -67,7 +67,7 @@ fn message(members: &mut Members<'_>, request: &mut Request) -> Result<(), Rejec
     let path = members.at("content");
     let role = members.required("role")?;
     let parts = match members.take("content") {
-        Some(value) => content(&value, request)?,
+        Some(value) => content_of(&value, request, part)?,
         None => Vec::new(),
     };
     match role.as_str() {
@@ -95,21 +95,6 @@ fn message(members: &mut Members<'_>, request: &mut Request) -> Result<(), Rejec
         _ => request.foreign.push(members.at("role")),
     }
     Ok(())
-}
-
-/// A text, or a list of parts.
-fn content(value: &Value<'_>, request: &mut Request) -> Result<Vec<Part>, Reject> {
-    if value.is_string() {
-        return Ok(vec![Part::Text(value.string()?)]);
-    }
-    if !value.is_list() {
-        return Err(Reject::wrong_type(value.path(), "a string or an array of parts"));
-    }
-    let mut parts = Vec::new();
-    for value in value.list()? {
-        parts.extend(part(&value, request)?);
-    }
-    Ok(parts)
 }
 
 fn part(value: &Value<'_>, request: &mut Request) -> Result<Option<Part>, Reject> {
@@ -161,7 +146,7 @@ fn call(
 fn result(members: &mut Members<'_>, request: &mut Request) -> Result<Part, Reject> {
     let id = members.required("call_id")?;
     let parts = match members.take("output") {
-        Some(value) => content(&value, request)?,
+        Some(value) => content_of(&value, request, part)?,
         None => Vec::new(),
     };
     Ok(Part::Result { id, parts, is_error: false })
