@@ -29,6 +29,7 @@ mod outcomes;
 mod reload;
 mod rescue;
 mod restart;
+mod round_two;
 mod starting;
 mod tidy;
 mod upstream;

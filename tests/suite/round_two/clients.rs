@@ -1,0 +1,1 @@
+//! F: what real clients need beside the answer.

@@ -1,0 +1,1 @@
+//! D: oddities of HTTP, on both sides.

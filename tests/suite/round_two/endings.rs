@@ -1,0 +1,1 @@
+//! A: an ending is told as the provider meant it, never guessed.

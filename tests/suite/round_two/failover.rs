@@ -1,0 +1,1 @@
+//! H: the faults of a public failover bench.

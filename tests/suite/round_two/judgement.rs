@@ -1,0 +1,1 @@
+//! B: what one request may do to the health of a rung.

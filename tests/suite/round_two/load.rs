@@ -1,0 +1,1 @@
+//! C: no request holds up another one, whatever its size.

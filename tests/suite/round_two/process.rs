@@ -1,0 +1,1 @@
+//! C: nothing outside the relay stops it.

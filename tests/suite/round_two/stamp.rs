@@ -1,0 +1,1 @@
+//! G: the figures that an answer carries.
