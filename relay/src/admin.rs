@@ -122,9 +122,10 @@ pub fn document() -> Bytes {
 pub fn router(relay: &Arc<Relay>) -> Router {
     let guarding = Arc::clone(relay);
     let guard = move || Guard {
+        relay: Arc::clone(&guarding),
         keyed: !guarding.in_force().config.admin.tokens.is_empty(),
         origins: Arc::new([]),
-        refuse: |foreign| Problem::new(StatusCode::FORBIDDEN, foreign.advice()).into_response(),
+        refuse: |foreign| Problem::new(foreign.status(), foreign.advice()).into_response(),
     };
     let gate = Arc::new(Gate::default());
     let checking = Arc::clone(relay);

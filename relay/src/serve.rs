@@ -5,6 +5,7 @@
 
 mod answer;
 mod completions;
+mod decode;
 mod keys;
 mod reject;
 
@@ -30,11 +31,11 @@ pub fn router(relay: &Arc<Relay>) -> Router {
     let guard = move || {
         let in_force = guarding.in_force();
         Guard {
+            relay: Arc::clone(&guarding),
             keyed: !in_force.config.clients.is_empty(),
             origins: Arc::clone(&in_force.origins),
             refuse: |foreign| {
-                Rejection::new(StatusCode::FORBIDDEN, foreign.code(), foreign.advice())
-                    .into_response()
+                Rejection::new(foreign.status(), foreign.code(), foreign.advice()).into_response()
             },
         }
     };

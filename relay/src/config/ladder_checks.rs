@@ -6,6 +6,7 @@ use super::rungs::Rung;
 use super::supports::Capability;
 use super::tree::{Placed, Table};
 use super::units::show_duration;
+use std::collections::HashSet;
 use std::time::Duration;
 
 /// Checks one ladder whose keys have been read.
@@ -21,6 +22,7 @@ pub(super) fn check(
         redundancy(table, &members);
         require(ladder, table, &members);
         attempts(ladder, table);
+        contexts(table, &members);
         rung_clocks(ladder, table, providers, &members);
     }
     own_clocks(ladder, table);
@@ -99,6 +101,35 @@ fn attempts(ladder: &Ladder, table: &Table<'_>) {
         let text = format!("{most} attempts never reach all {rungs} rungs");
         let key = table.at.child("max_attempts").key;
         warn_at(table, "max_attempts", &key, text, "raise it, or leave it out");
+    } else if let Some((most, retries)) = ladder.max_attempts.zip(ladder.retries)
+        && usize::try_from(most.saturating_sub(retries)).is_ok_and(|most| most < rungs)
+    {
+        let text = format!(
+            "{most} attempts leave no room for {retries} retries: each of the {rungs} rungs is \
+             called once first"
+        );
+        let key = table.at.child("max_attempts").key;
+        warn_at(table, "max_attempts", &key, text, "raise it, or lower retries");
+    }
+}
+
+/// A prompt that is too long for one model goes on to another one. Where the contexts are not
+/// known the relay can only try.
+fn contexts(table: &Table<'_>, members: &[&Placed<Rung>]) {
+    let models: HashSet<&str> = members.iter().map(|rung| rung.it.model.as_str()).collect();
+    let unset: Vec<&str> = members
+        .iter()
+        .filter(|rung| rung.it.context.is_none() && !table.report.failed(&rung.at.key))
+        .map(|rung| rung.it.name.as_str())
+        .collect();
+    if models.len() > 1 && !unset.is_empty() {
+        let key = table.at.child("rungs").key;
+        let text = format!(
+            "has several models, and the context of these rungs is not set: {}. A prompt that is \
+             too long for a rung costs a refused call before the next one is asked",
+            unset.join(", ")
+        );
+        warn_at(table, "rungs", &key, text, "set context, in tokens, on these rungs");
     }
 }
 

@@ -67,11 +67,13 @@ api_key = { file = "two.key" }
 provider = "one"
 model = "a-1"
 price = { input = 1, output = 2 }
+context = 1000
 
 [rungs.b]
 provider = "two"
 model = "b-1"
 price = { input = 1, output = 2 }
+context = 2000
 
 [ladders.chat]
 rungs = ["a", "b"]

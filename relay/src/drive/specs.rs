@@ -8,6 +8,7 @@ use crate::policy::{
     RetrySpec, RungIndex, RungSpec,
 };
 use shared::Dialect;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -61,6 +62,13 @@ pub(super) fn dialect_number(dialect: Dialect) -> u8 {
     place.and_then(|place| u8::try_from(place).ok()).unwrap_or(0)
 }
 
+/// The number by which the core tells models apart.
+fn number_of(model: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    model.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// A rung's limits.
 pub(super) fn rung_spec(rung: &config::Rung, dialect: Dialect, domains: &Domains) -> RungSpec {
     let free = rung.price.is_some_and(|price| price.input == 0 && price.output == 0);
@@ -73,6 +81,7 @@ pub(super) fn rung_spec(rung: &config::Rung, dialect: Dialect, domains: &Domains
             audio: rung.supports.audio,
             files: rung.supports.files,
         },
+        model: number_of(&rung.model),
         context: rung.context,
         max_output: rung.max_output,
         ttft: rung.ttft,

@@ -24,6 +24,23 @@ pub(super) fn words(
     speaker: Option<&ProviderError>,
     untold: Option<&str>,
 ) -> Words {
+    let words = own_words(failure, ladder, speaker, untold);
+    let is_said = matches!(failure.told, Told::Rejected(_));
+    let said = speaker.map(|error| error.message.trim()).filter(|said| !said.is_empty());
+    match said.filter(|_| !is_said) {
+        Some(said) => {
+            Words { message: format!("{} The provider said: {said}", words.message), ..words }
+        }
+        None => words,
+    }
+}
+
+fn own_words(
+    failure: &Failure,
+    ladder: &Ladder,
+    speaker: Option<&ProviderError>,
+    untold: Option<&str>,
+) -> Words {
     let name = &ladder.name;
     let upstream = |code: &str, message: String| Words {
         message,

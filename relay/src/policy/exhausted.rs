@@ -85,16 +85,26 @@ fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failu
     };
     let retry_after = soonest(plan, board, now);
     let failed = RequestOutcome::Failed;
+    // Whose outcome decides what the client is told has the word. Not of a refused account:
+    // that is between the relay's operator and the provider.
+    let speaker = |rank| {
+        let decides = |attempt: &&Attempt| {
+            attempt.outcome.is_some_and(|it| it != AttemptOutcome::Auth && row(it).rank == rank)
+        };
+        told_by().rfind(decides).map(|attempt| attempt.id)
+    };
     if callable(plan).next().is_some() && callable(plan).all(limited) && !open {
-        Failure { retry_after, ..told(Told::RateLimited, 429, failed) }
+        let speaker = speaker(Rank::RateLimited);
+        Failure { retry_after, speaker, ..told(Told::RateLimited, 429, failed) }
     } else if ranks().any(|rank| rank == Rank::Unavailable) || held || open {
-        Failure { retry_after, ..told(Told::Unavailable, 503, failed) }
+        let speaker = speaker(Rank::Unavailable);
+        Failure { retry_after, speaker, ..told(Told::Unavailable, 503, failed) }
     } else if ranks().any(|rank| rank == Rank::Timeout) {
         told(Told::Timeout, 504, failed)
     } else if told_by().all(|attempt| attempt.outcome == Some(AttemptOutcome::Auth)) {
         told(Told::AccountRefused, 502, failed)
     } else {
-        told(Told::BadGateway, 502, failed)
+        Failure { speaker: speaker(Rank::BadGateway), ..told(Told::BadGateway, 502, failed) }
     }
 }
 

@@ -15,6 +15,10 @@ const SHORTEST: Duration = Duration::from_secs(1);
 /// The doubling of holds without a Retry-After ends here.
 const LONGEST_GUESS: Duration = Duration::from_secs(30);
 
+/// A guess is shortened by up to this share, so that those who wait do not all come back at
+/// once. It is never lengthened: whether a walk waits for a hold must not depend on chance.
+const JITTER: f64 = 0.3;
+
 /// A hold that moves by less is not worth a word: a burst of 429s says the same thing.
 const NEWS: Duration = Duration::from_secs(1);
 
@@ -73,7 +77,7 @@ impl Hold {
         self.guessed = true;
         let doubled =
             rung.hold_base.saturating_mul(1_u32.checked_shl(self.doublings).unwrap_or(u32::MAX));
-        let jitter = 0.7 + 0.6 * rng.f64();
+        let jitter = 1.0 - JITTER * rng.f64();
         doubled.min(LONGEST_GUESS).mul_f64(jitter).min(rung.max_hold)
     }
 

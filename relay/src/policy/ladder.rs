@@ -9,6 +9,9 @@ pub const DEFAULT_TTFT: Duration = Duration::from_secs(15);
 /// How long the relay waits, after a finish reason, for usage and terminator.
 pub const LINGER: Duration = Duration::from_secs(2);
 
+/// Retries on a ladder that nobody waits on, where the config sets none.
+pub(crate) const RETRIES_IF_NOBODY_WAITS: u32 = 2;
+
 /// A ladder's place in the config.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LadderIndex(pub usize);
@@ -163,6 +166,8 @@ pub enum OnRefusal {
 pub struct RungSpec {
     /// What it can do.
     pub can: Capabilities,
+    /// The same number for rungs of the same model.
+    pub model: u64,
     /// Its context in tokens; `None`: large enough for anything.
     pub context: Option<u64>,
     /// The longest answer it gives, in tokens; `None`: any.
@@ -231,6 +236,7 @@ impl Default for RungSpec {
     fn default() -> Self {
         Self {
             can: Capabilities::ALL,
+            model: 0,
             context: None,
             max_output: None,
             ttft: None,
@@ -267,7 +273,7 @@ pub struct LadderSpec {
     pub retries: Option<u32>,
     /// No retry and no waiting at all.
     pub fail_fast: bool,
-    /// The most attempts a walk makes; `None`: rungs + 1.
+    /// The most attempts a walk makes; `None`: rungs + retries + 1.
     pub max_attempts: Option<u32>,
     /// The longest wait for a hold; `None`: 2 s, or `total` when not interactive.
     pub patience: Option<Duration>,
@@ -318,13 +324,23 @@ impl Default for LadderSpec {
 }
 
 impl LadderSpec {
-    /// The most attempts a walk on this ladder makes, whatever happens.
+    /// The most attempts a walk on this ladder makes, whatever happens. The default leaves
+    /// room for each rung, for one rung's retries, and for one attempt more.
     #[must_use]
     pub fn max_attempts(&self) -> usize {
-        match self.max_attempts {
-            Some(most) => usize::try_from(most).unwrap_or(usize::MAX),
-            None => self.rungs.len().saturating_add(1).max(self.race),
-        }
+        let whole = |count| usize::try_from(count).unwrap_or(usize::MAX);
+        let retries = || match self.retries {
+            Some(retries) => retries,
+            None if self.interactive => 0,
+            None => RETRIES_IF_NOBODY_WAITS,
+        };
+        self.max_attempts.map_or_else(
+            || {
+                let rungs = self.rungs.len().saturating_add(1);
+                rungs.saturating_add(whole(retries())).max(self.race)
+            },
+            whole,
+        )
     }
 
     /// The longest wait for a hold to end.

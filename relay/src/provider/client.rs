@@ -19,6 +19,10 @@ use tokio::sync::Semaphore;
 const IDLE_CONNECTIONS: usize = 256;
 const IDLE_TIME: Duration = Duration::from_secs(50);
 
+/// Response headers that a provider may send. Gateways in front of providers have been seen
+/// to add more than 100, which is all that is read by default.
+const MAX_HEADERS: usize = 1000;
+
 /// The two clients of a provider.
 #[derive(Debug, Clone)]
 pub(super) struct Clients {
@@ -242,6 +246,7 @@ fn build(
         .connect_timeout(config.connect)
         .pool_max_idle_per_host(idle)
         .pool_idle_timeout(IDLE_TIME)
+        .http1_max_headers(MAX_HEADERS)
         .connector_layer(MarkLayer);
     if !config.http2 {
         // Over HTTP/2 a few unread streams stall all others on the connection.

@@ -2,6 +2,7 @@
 //! lets a driver answer.
 
 use super::answer::{First, Guarded, StreamBody};
+use super::decode::Encoding;
 use super::keys;
 use super::reject::{Rejection, respond};
 use crate::config::Client;
@@ -158,7 +159,15 @@ async fn check(
             "Send the request as JSON, with 'Content-Type: application/json'.",
         ));
     }
+    let encoding = Encoding::of(headers)?;
     let body = read(body, server.max_body).await?;
+    let body = if encoding == Encoding::Identity {
+        body
+    } else {
+        let limit = server.max_body;
+        let decoding = tokio::task::spawn_blocking(move || encoding.decode(body, limit));
+        decoding.await.map_err(|_panicked| fault())??
+    };
     let request = ClientRequest::parse(dialect, &body).map_err(Rejection::of)?;
     known.model = Some(request.model().to_owned());
     known.stream = request.stream();
@@ -233,24 +242,14 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 async fn read(body: Body, limit: usize) -> Result<Bytes, Rejection> {
-    let too_large = || {
-        Rejection::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "request_too_large",
-            format!(
-                "The request is over {limit} bytes, which is all that server.max_body allows. \
-                 Shorten it, or send links instead of data."
-            ),
-        )
-    };
     // What says that it is too large is not read, and not asked to continue.
     if usize::try_from(body.size_hint().lower()).map_or(true, |length| length > limit) {
-        return Err(too_large());
+        return Err(Rejection::too_large(limit));
     }
     let whole = tokio::time::timeout(BODY_TIME, Limited::new(body, limit).collect()).await;
     match whole {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Rejection::too_large(limit)),
         Ok(Err(_broken)) => Err(Rejection::new(
             StatusCode::BAD_REQUEST,
             "incomplete_body",

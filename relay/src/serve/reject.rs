@@ -41,6 +41,17 @@ impl Rejection {
         Self { param: reject.param, ..Self::new(status, code, reject.message) }
     }
 
+    pub(super) fn too_large(limit: usize) -> Self {
+        Self::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "request_too_large",
+            format!(
+                "The request is over {limit} bytes, which is all that server.max_body allows. \
+                 Shorten it, or send links instead of data."
+            ),
+        )
+    }
+
     pub(super) fn about(self, param: &str) -> Self {
         Self { param: Some(param.to_owned()), ..self }
     }

@@ -44,8 +44,9 @@ async fn retries_as_configured_come_before_the_next_rung() {
 async fn retries_leave_room_for_the_untried_rungs() {
     let a = Provider::always(failing()).await;
     let b = Provider::always(Reply::text("from B")).await;
-    // max_attempts defaults to 3 here: two calls of A leave one for B.
-    let relay = Relay::start(&Setup::over(&[&a, &b]).ladder("retries = 5")).await;
+    // Two calls of A leave one for B.
+    let setup = Setup::over(&[&a, &b]).ladder("retries = 5\nmax_attempts = 3");
+    let relay = Relay::start(&setup).await;
     let answer = relay.ask().await;
     answer.assert_good("from B");
     assert_eq!(a.count(), 2);

@@ -69,9 +69,9 @@ fn completed() -> Loaded {
 }
 
 #[test]
-fn completed_it_warns_of_the_missing_price() {
+fn completed_it_warns_of_the_missing_price_and_context() {
     let found: Vec<_> = completed().warnings.into_iter().map(|it| (it.line, it.key)).collect();
-    let expected = [(34, "rungs.local.price".to_owned())];
+    let expected = [(22, "ladders.chat.rungs".to_owned()), (34, "rungs.local.price".to_owned())];
     assert_eq!(found, expected);
 }
 

@@ -261,7 +261,7 @@ fn of_rungs() {
         (MODEL, "model = \"a\"\ndomains = [\"x\", ¶\"x\"]", "rungs.a.domains[1]", "twice"),
         (MODEL, "model = \"a\"\nregion = ¶1", "rungs.a.region", "a string"),
         (MODEL, "model = \"a\"\nsupports = [¶\"tool\"]", "rungs.a.supports[0]", "mean 'tools'?"),
-        (MODEL, "model = \"a\"\ncontext = ¶0", "rungs.a.context", "out of range"),
+        ("context = 1000", "context = ¶0", "rungs.a.context", "out of range"),
         (MODEL, "model = \"a\"\nmax_output = ¶1.0", "rungs.a.max_output", "not a float"),
         (MODEL, "model = \"a\"\nttft = ¶15", "rungs.a.ttft", "write a unit"),
         (MODEL, "model = \"a\"\ninter_token = ¶\"0s\"", "rungs.a.inter_token", "no time"),
@@ -396,10 +396,10 @@ fn of_requirements() {
     };
     let refused = read(&unable("[\"tools\"]", "[]")).expect_err("no images");
     let expected = ("ladders.chat.require", "no rung of this ladder supports 'images'");
-    assert_only(&refused.problems, Severity::Error, (35, 11), expected, "no images");
+    assert_only(&refused.problems, Severity::Error, (37, 11), expected, "no images");
     let refused = read(&unable("[\"tools\"]", "[\"images\"]")).expect_err("none has both");
     let expected = ("ladders.chat.require", "supports all of it");
-    assert_only(&refused.problems, Severity::Error, (35, 11), expected, "none has both");
+    assert_only(&refused.problems, Severity::Error, (37, 11), expected, "none has both");
     assert!(read(&unable("[\"tools\", \"images\"]", "[]")).is_ok());
 }
 

@@ -3,6 +3,7 @@
 use super::{BASE, Severity, assert_only, depart, read};
 
 const MODEL: &str = "model = \"a-1\"";
+const CONTEXT: &str = "context = 1000";
 const PRICE: &str = "model = \"a-1\"\nprice = { input = 1, output = 2 }";
 const API_KEY: &str = "api_key = { env = \"ONE_KEY\" }";
 const URL: &str = "base_url = \"https://one.example/v1\"";
@@ -21,7 +22,7 @@ fn each_is_one_warning() {
             "cost will be unknown",
         ),
         (MODEL, "model = \"a\"\nbreaker = { probes = ¶1 }", "rungs.a.breaker.probes", "always 1"),
-        (MODEL, "model = \"a\"\ncontext=9\nmax_output = ¶10", "rungs.a.max_output", "context of 9"),
+        (CONTEXT, "context=9\nmax_output = ¶10", "rungs.a.max_output", "context of 9"),
         (MODEL, "model = \"a\"\nmax_hold = ¶\"1s\"", "rungs.a.max_hold", "shorter than hold_base"),
         (MODEL, "model = \"a\"\nhold_base = ¶\"1h\"", "rungs.a.hold_base", "longer than max_hold"),
         (MODEL, "model = \"a\"\ndegrade = ¶[\"json_schema\"]", "rungs.a.degrade", "no effect"),
@@ -30,7 +31,7 @@ fn each_is_one_warning() {
         (MODEL, "model = \"a\"\nttft = ¶\"5s\"", "rungs.a.ttft", "connect clock, 5s"),
         (
             PRICE,
-            "model=\"a\"\nprice={input=1,output=2}\n[rungs.¶c]\nprovider=\"one\"\nmodel=\"c\"\nprice={input=1,output=2}",
+            "model=\"a\"\ncontext=9\nprice={input=1,output=2}\n[rungs.¶c]\nprovider=\"one\"\nmodel=\"c\"\nprice={input=1,output=2}",
             "rungs.c",
             "stands on no ladder",
         ),
@@ -49,6 +50,7 @@ fn each_is_one_warning() {
         (ALIASES, "¶clocks = { inter_token = \"2m\" }", "ladders.chat.clocks", "inter_token (2m)"),
         (ALIASES, "fail_fast = true\n¶retries = 1", "ladders.chat.retries", "forbids them"),
         (ALIASES, "¶max_attempts = 1", "ladders.chat.max_attempts", "never reach all 2 rungs"),
+        (ALIASES, "retries = 2\n¶max_attempts = 3", "ladders.chat.max_attempts", "no room for 2"),
         (ALIASES, "hedge = ¶{ delay = \"1s\" }", "ladders.chat.hedge", "fixed delay"),
         (ALIASES, "hedge = ¶{ min = \"5s\" }", "ladders.chat.hedge", "longer than max"),
     ] {
@@ -56,6 +58,19 @@ fn each_is_one_warning() {
         let loaded = read(&config).expect(new);
         assert_only(&loaded.warnings, Severity::Warning, place, (key, text), new);
     }
+}
+
+#[test]
+fn h1_of_several_models_without_a_context() {
+    let found = |text: &str| {
+        let loaded = read(text).unwrap();
+        loaded.warnings.into_iter().map(|it| it.text).collect::<Vec<_>>()
+    };
+    let unset = BASE.replace(CONTEXT, "");
+    let [text] = &found(&unset)[..] else { panic!("{:?}", found(&unset)) };
+    assert!(text.contains("context of these rungs is not set: a."), "{text}");
+    // Rungs of one model need none: whoever refuses it refuses it for all.
+    assert_eq!(found(&unset.replace("\"a-1\"", "\"b-1\"")), [""; 0]);
 }
 
 #[test]

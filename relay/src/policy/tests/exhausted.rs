@@ -74,6 +74,23 @@ fn a_later_terminal_error_speaks() {
 }
 
 #[test]
+fn h5_whose_outcome_decides_has_the_word_but_a_refused_account_has_none() {
+    let rows: &[(&[Ending], Option<AttemptId>)] = &[
+        (&[by_status(503)], Some(A)),
+        (&[by_status(503), by_status(500)], Some(A)),
+        (&[by_status(500), by_status(503)], Some(B)),
+        (&[by_status(500), by_status(500)], Some(B)),
+        (&[by_status(429), by_status(429)], Some(B)),
+        (&[by_status(401)], None),
+        (&[by_status(401), by_status(402)], None),
+        (&[by_status(500), by_status(401)], Some(A)),
+    ];
+    for (endings, speaker) in rows {
+        assert_eq!(told(endings).speaker, *speaker, "{endings:?}");
+    }
+}
+
+#[test]
 fn statuses_that_would_be_said_of_the_client_are_not_passed_on() {
     for status in [401, 403, 404, 413, 429, 500] {
         for signature in [Signature::Refused, Signature::BadRequest, Signature::ContextExceeded] {

@@ -2,9 +2,11 @@
 
 use super::scenario::*;
 use crate::policy::{
-    Action, Answer, Ending, Input, LadderSpec, Need, NoHead, OnEmpty, OnRefusal, RungSpec, Told,
+    Action, Answer, Board, Ending, Input, LadderSpec, Need, NoHead, OnEmpty, OnRefusal, RungSpec,
+    Told,
 };
 use shared::{AttemptKind as K, AttemptOutcome as O, Cause, RequestOutcome, Signature};
+use std::sync::Arc;
 
 #[test]
 fn the_first_token_commits_and_the_proper_end_completes() {
@@ -41,8 +43,8 @@ fn a_bad_request_ends_the_walk_with_the_providers_status() {
 
 #[test]
 fn a_prompt_that_is_too_long_goes_only_to_larger_contexts() {
-    let sizes = [Some(1000), Some(500), Some(2000), None];
-    let specs = sizes.map(|context| RungSpec { context, ..RungSpec::default() });
+    let sizes = [(Some(1000), 1), (Some(500), 2), (Some(2000), 3), (None, 4)];
+    let specs = sizes.map(|(context, model)| RungSpec { context, model, ..RungSpec::default() });
     let mut stage = Stage::set(ladder(4), specs.to_vec(), streaming());
     stage.give(Input::Start);
     let too_long = || Ending::Status {
@@ -124,6 +126,63 @@ fn max_attempts_holds_and_a_retry_never_takes_a_candidates_place() {
     assert_eq!(dials(&stage.status(A, 500)), [(2, 1, K::Failover)]);
     assert_eq!(dials(&stage.status(B, 500)), [(3, 2, K::Failover)]);
     assert_eq!(failure(&stage.status(C, 500)).status, 502);
+}
+
+#[test]
+fn b9_the_default_leaves_room_for_the_retries() {
+    for (retries, interactive, most) in
+        [(None, true, 3), (None, false, 5), (Some(0), true, 3), (Some(2), true, 5)]
+    {
+        let spec = LadderSpec { retries, interactive, ..ladder(2) };
+        assert_eq!(spec.max_attempts(), most, "{retries:?} {interactive}");
+    }
+    let spec = LadderSpec { retries: Some(2), ..ladder(2) };
+    let mut stage = Stage::set(spec, rungs(2), streaming());
+    stage.give(Input::Start);
+    for attempt in [A, B] {
+        assert_eq!(dials(&stage.status(attempt, 500)), []);
+        assert_eq!(dials(&stage.wake()), [(attempt.0 + 1, 0, K::Retry)]);
+    }
+    assert_eq!(dials(&stage.status(C, 500)), [(4, 1, K::Failover)]);
+}
+
+#[test]
+fn h1_a_prompt_that_is_too_long_for_one_model_is_tried_on_another() {
+    // Context and model of the rung that refuses, of the next one, and whether it is asked.
+    for (refused, next, asked) in [
+        ((None, 1), (None, 2), true),
+        ((None, 1), (None, 1), false),
+        ((None, 1), (Some(100), 2), true),
+        ((None, 1), (Some(100), 1), false),
+        ((Some(100), 1), (None, 2), true),
+        ((Some(100), 1), (None, 1), false),
+        ((Some(100), 1), (Some(100), 2), false),
+        ((Some(100), 1), (Some(200), 1), true),
+    ] {
+        let rung = |(context, model)| RungSpec { context, model, ..RungSpec::default() };
+        let mut stage = Stage::set(ladder(2), vec![rung(refused), rung(next)], streaming());
+        stage.give(Input::Start);
+        let too_long = Ending::Status {
+            status: 400,
+            signature: Some(Signature::ContextExceeded),
+            retry_after: None,
+            names_added_field: false,
+        };
+        let next_asked = !dials(&stage.end(A, too_long)).is_empty();
+        assert_eq!(next_asked, asked, "{refused:?} then {next:?}");
+    }
+}
+
+#[test]
+fn h4_a_429_without_a_time_is_waited_for_whatever_chance_says() {
+    for seed in 0..100 {
+        let mut stage = Stage::set(ladder(1), rungs(1), streaming());
+        stage.board =
+            Board::new(rungs(1), vec![Arc::new(ladder(1))], fastrand::Rng::with_seed(seed));
+        stage.give(Input::Start);
+        assert_eq!(dials(&stage.status(A, 429)), [], "{seed}");
+        assert_eq!(dials(&stage.wake()), [(2, 0, K::Retry)], "{seed}");
+    }
 }
 
 #[test]

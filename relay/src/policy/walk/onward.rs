@@ -2,13 +2,13 @@
 //! rung, a short wait, or the end.
 
 use super::{Pause, State, Walk, answered};
-use crate::policy::action::{Action, Told};
+use crate::policy::action::{Action, Failure, Told};
 use crate::policy::attempt::{Attempt, AttemptId};
 use crate::policy::board::Board;
 use crate::policy::budget::Budget;
 use crate::policy::exhausted::{failure, told};
 use crate::policy::input::Ending;
-use crate::policy::ladder::{OnEmpty, OnRefusal, RungIndex};
+use crate::policy::ladder::{OnEmpty, OnRefusal, RETRIES_IF_NOBODY_WAITS, RungIndex};
 use crate::policy::table::{Again, Next, row};
 use crate::policy::time::Time;
 use shared::{AttemptKind, AttemptOutcome, PassedOver, RequestOutcome};
@@ -47,7 +47,8 @@ impl Walk {
                 self.commit_and_complete(now, id, answered(outcome), board, out);
             }
             (State::Committed(_), broken) => {
-                self.fail(told(Told::Broken(broken), 200, RequestOutcome::Failed), out);
+                let failure = told(Told::Broken(broken), 200, RequestOutcome::Failed);
+                self.fail(Failure { speaker: Some(id), ..failure }, out);
             }
             (State::Walking, AttemptOutcome::Refused) if is_answer => {
                 self.kept = Some((id, RequestOutcome::Refused));
@@ -192,13 +193,17 @@ impl Walk {
             .filter(|&rung| self.has_room(rung, board))
     }
 
-    /// Once a provider has said that the prompt is too long, smaller rungs would say the same.
+    /// Once a provider has said that the prompt is too long, rungs that are known to be no
+    /// larger are not asked. Where one of the two contexts is unknown, only the same model is.
     fn has_room(&self, rung: RungIndex, board: &Board) -> bool {
-        let context = |rung| board.spec(rung).and_then(|spec| spec.context).unwrap_or(u64::MAX);
+        let Some(spec) = board.spec(rung) else { return false };
         self.attempts
             .iter()
             .filter(|attempt| attempt.outcome == Some(AttemptOutcome::ContextExceeded))
-            .all(|attempt| context(rung) > context(attempt.rung))
+            .all(|refused| match (spec.context, refused.spec.context) {
+                (Some(context), Some(exceeded)) => context > exceeded,
+                _ => spec.model != refused.spec.model,
+            })
     }
 
     /// When somebody may be usable again: a hold ends, or a breaker has cooled down.
@@ -315,7 +320,7 @@ impl Walk {
     fn has_retries_left(&self, now: Time, rung: RungIndex, board: &Board) -> bool {
         let retries = self.ladder.retries.unwrap_or_else(|| {
             match (self.ladder.interactive, self.next_candidate(now, board)) {
-                (false, _) => 2,
+                (false, _) => RETRIES_IF_NOBODY_WAITS,
                 (true, Some(_)) => 0,
                 (true, None) => 1,
             }
