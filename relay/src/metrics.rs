@@ -35,6 +35,7 @@ pub use standing::{ConfigNow, JournalNow, LadderNow, Now, RungNow};
 use prometheus_client::registry::Registry;
 use shared::{AttemptKind, TokenVerdict};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The names that labels are made of, as the config has them.
 #[derive(Debug, Clone, Default)]
@@ -131,6 +132,11 @@ impl Metrics {
     /// A request was turned away by the relay itself, for the reason that `code` names.
     pub fn turned_away(&self, code: &'static str) {
         self.requests.turned_away(code);
+    }
+
+    /// A worker stood still for so long.
+    pub fn stood_still(&self, span: Duration) {
+        self.standing.stood_still(span);
     }
 
     /// Everything, as text for a scraper.

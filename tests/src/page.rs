@@ -80,7 +80,10 @@ impl Page {
             let bound: f64 = le[0].1.parse().unwrap_or_else(|_| panic!("no bound: {series}"));
             let others: Vec<_> =
                 others.iter().map(|(key, value)| format!("{key}=\"{value}\"")).collect();
-            let count = format!("{base}_count{{{}}}", others.join(","));
+            let count = match others.join(",") {
+                none if none.is_empty() => format!("{base}_count"),
+                some => format!("{base}_count{{{some}}}"),
+            };
             last.entry(count).or_default().push((bound, *value));
         }
         for (count, mut buckets) in last {

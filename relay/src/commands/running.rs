@@ -129,6 +129,7 @@ fn worker(
     std::thread::Builder::new().name(format!("worker-{number}")).spawn(move || {
         let serving = async {
             relay.in_force().warm_up();
+            tokio::spawn(drive::beat(Arc::clone(&relay)));
             let serving = data.serve(serve::router(&relay), Arc::clone(&relay), limits);
             tokio::pin!(serving);
             let last_moment = async {

@@ -19,6 +19,7 @@ use super::reading::News;
 use super::relay::{Drain, Peer, Relay, Running, Signal};
 use super::reply::{Head, Out};
 use super::specs::dialect_number;
+use super::still::{Pause, Pauses};
 use super::turn;
 use crate::dialect::request::ClientRequest;
 use crate::dialect::schema::Schema;
@@ -137,6 +138,7 @@ pub struct Driver {
     /// how long the client did not read.
     handed_at: Option<Time>,
     signalled: Signalled,
+    pauses: Pauses,
     /// What the client is sent, where the request is to be kept whole.
     capture: Option<Capture>,
 }
@@ -207,6 +209,7 @@ impl Driver {
             last_write: accepted,
             handed_at: None,
             signalled,
+            pauses: Pauses::from(wall::now()),
             capture: None,
         };
         driver.input(wall::now(), Input::Start);
@@ -414,7 +417,11 @@ impl Driver {
         let mut actions = std::mem::take(&mut self.actions);
         let walk = &mut self.walk;
         let request = Some(self.log.start.id);
+        let pause = self.pauses.since(now);
         self.deadline = self.relay.with_board_of(now, request, |board| {
+            if let Some(Pause { span, until }) = pause {
+                walk.handle(now, Input::StoodStill { span, until }, board, &mut actions);
+            }
             walk.handle(now, input, board, &mut actions);
             walk.next_deadline(board)
         });

@@ -76,15 +76,16 @@ impl Reading<'_> {
                 self.head(200);
                 self.broken(Break::NotTheDialect, why)
             }
-            Said::NotConnected(why) => {
-                self.log.detail = Some(why.to_owned());
-                ended(Ending::NoHead(NoHead::NotConnected))
-            }
-            Said::NoAnswer(why) => {
-                self.log.detail = Some(why.to_owned());
-                ended(Ending::NoHead(NoHead::Closed))
-            }
+            Said::NotConnected(why) => self.no_head(NoHead::NotConnected, why),
+            Said::ConnectTimeout => self.no_head(NoHead::ConnectTimeout, "no connection in time"),
+            Said::OwnFault(why) => self.no_head(NoHead::OwnFault, why),
+            Said::NoAnswer(why) => self.no_head(NoHead::Closed, why),
         }
+    }
+
+    fn no_head(&mut self, no_head: NoHead, why: &str) -> News {
+        self.log.detail = Some(why.to_owned());
+        ended(Ending::NoHead(no_head))
     }
 
     fn head(&mut self, status: u16) {

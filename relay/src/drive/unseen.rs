@@ -5,6 +5,7 @@
 
 use super::line::Line;
 use super::relay::Relay;
+use super::still::{Pause, Pauses};
 use crate::policy::{Override, Probe};
 use crate::wall;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 pub(super) fn run(relay: &Arc<Relay>, mut probe: Probe, mut line: Line) {
     let relay = Arc::clone(relay);
     let mut signals = relay.signals();
+    let mut pauses = Pauses::from(wall::now());
     tokio::spawn(async move {
         loop {
             let due = wall::instant(probe.next_deadline());
@@ -27,6 +29,9 @@ pub(super) fn run(relay: &Arc<Relay>, mut probe: Probe, mut line: Line) {
                 }
             };
             let now = wall::now();
+            if let Some(Pause { span, until }) = pauses.since(now) {
+                probe.skip(span, until);
+            }
             let request = Some(line.log.start.request);
             let done = relay.with_board_of(now, request, |board| match news {
                 Ok(news) if news.token.is_some() => {

@@ -8,6 +8,7 @@ use super::series::Series;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use shared::UnixMillis;
 use std::sync::Arc;
@@ -15,6 +16,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 type Level = Gauge<f64, AtomicU64>;
+
+/// Where stalls are told apart, in seconds.
+const STALL: [f64; 8] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
 const STATES: [&str; 3] = ["closed", "half_open", "open"];
 const OVERRIDES: [&str; 4] = ["auto", "demoted", "forced_closed", "forced_open"];
@@ -148,6 +152,7 @@ pub(super) struct Standing {
     in_flight: Gauge,
     draining: Gauge,
     uptime: Level,
+    stalls: Histogram,
     config: ConfigGauges,
 }
 
@@ -256,6 +261,7 @@ impl Standing {
             in_flight: gauge(registry, "requests_in_flight", "Requests running now"),
             draining: gauge(registry, "draining", "1 while the relay is on its way to stop"),
             uptime: level(registry, "uptime_seconds", "Since the relay started"),
+            stalls: stalls(registry),
             config: ConfigGauges::new(registry),
         };
         let lost = standing.journal_lost.clone();
@@ -263,6 +269,10 @@ impl Standing {
         let build = Series::<Build, Gauge>::new(registry, "build_info", "Always 1: what runs here");
         build.of(Build { version: env!("CARGO_PKG_VERSION") }).set(1);
         standing
+    }
+
+    pub(super) fn stood_still(&self, span: Duration) {
+        self.stalls.observe(span.as_secs_f64());
     }
 
     pub(super) fn begin(&self, names: &Names) {
@@ -347,6 +357,17 @@ fn gauge(registry: &mut Registry, name: &str, help: &str) -> Gauge {
     let gauge = Gauge::default();
     registry.register(name, help, gauge.clone());
     gauge
+}
+
+fn stalls(registry: &mut Registry) -> Histogram {
+    let stalls = Histogram::new(STALL);
+    registry.register(
+        "worker_stall_seconds",
+        "Times for which a worker stood still: all its requests waited meanwhile, and no provider \
+         is blamed for it. Shorter ones than 0.05 s are not counted",
+        stalls.clone(),
+    );
+    stalls
 }
 
 fn level(registry: &mut Registry, name: &str, help: &str) -> Level {

@@ -53,7 +53,10 @@ pub(crate) struct Attempt {
     pub(crate) quiet: bool,
     /// The soft clock passed, and there was nobody to call or no token for it.
     pub(crate) soft_waived: bool,
+    /// When it was dialled; later by the time for which the relay stood still since.
     pub(crate) dialled: Time,
+    /// The relay stood still while it ran.
+    pub(crate) stood_still: bool,
     /// Sent without the relay's own fields.
     pub(crate) plain: bool,
     /// Repeated without the relay's own fields: what it said was no fault of the request.
@@ -91,6 +94,7 @@ impl Attempt {
             quiet: false,
             soft_waived: false,
             dialled,
+            stood_still: false,
             plain,
             first_token: None,
             last_heard: dialled,
@@ -107,6 +111,14 @@ impl Attempt {
     pub(crate) const fn hear(&mut self, now: Time) {
         self.last_heard = now;
         self.finished = None;
+    }
+
+    /// The relay stood still for `span` until `until`: no clock of this attempt ran meanwhile.
+    pub(crate) fn skip(&mut self, span: Duration, until: Time) {
+        let later = |at: Time| if at < until { at.plus(span).min(until) } else { at };
+        self.stood_still |= self.dialled < until;
+        self.dialled = later(self.dialled);
+        self.last_heard = later(self.last_heard);
     }
 
     pub(crate) const fn in_flight(&self) -> bool {

@@ -55,7 +55,7 @@ pub struct Report {
     pub ticket: Ticket,
     /// How it ended.
     pub outcome: AttemptOutcome,
-    /// Why, where it was cancelled.
+    /// Why, where it was cancelled, or was the relay's own fault.
     pub cause: Option<Cause>,
     /// Whether it had brought a token.
     pub had_token: bool,
@@ -75,6 +75,16 @@ pub struct Report {
     pub unmatched: bool,
     /// The number of its walk.
     pub walk: u64,
+}
+
+impl Report {
+    /// What it says about its rung: nothing where the relay itself was at fault.
+    pub(crate) fn verdict(&self) -> Verdict {
+        match self.cause {
+            Some(Cause::RelayFault) => Verdict::Nothing,
+            _ => row(self.outcome).verdict,
+        }
+    }
 }
 
 const fn word(state: State) -> &'static str {
@@ -365,7 +375,7 @@ impl Board {
                 self.changed.push(rung);
             }
         }
-        let verdict = row(outcome).verdict;
+        let verdict = report.verdict();
         let bad_before = !had_token && verdict == Verdict::Bad && !asks_for_a_pause;
         if !had_token && (bad_before || outcome == AttemptOutcome::Cancelled) {
             let net = now.since(dialled).saturating_sub(size_term(report.prompt_tokens));
@@ -438,7 +448,7 @@ impl Board {
             return;
         };
         let from = health.breaker.state();
-        match row(report.outcome).verdict {
+        match report.verdict() {
             Verdict::StreamBad => {
                 if let Some(why) = health.breaker.stream_bad(now, ticket, (slow, quiet)) {
                     self.try_to_open(rung, now, why, tip);

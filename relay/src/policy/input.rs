@@ -2,6 +2,7 @@
 
 use crate::policy::attempt::AttemptId;
 use crate::policy::ladder::RungIndex;
+use crate::policy::time::Time;
 use shared::{Cause, Signature};
 use std::time::Duration;
 
@@ -25,6 +26,14 @@ pub enum Input {
     Ended(AttemptId, Ending),
     /// The client did not read for this long; it does again.
     Unblocked(Duration),
+    /// The relay itself stood still: what it waited for may have come long ago. Given before
+    /// anything else that is seen after the pause.
+    StoodStill {
+        /// For this long, all pauses since the last of these inputs together.
+        span: Duration,
+        /// Until then.
+        until: Time,
+    },
     /// An operator has forced this rung open: what is not committed leaves it.
     Forced(RungIndex),
     /// The operator wants what is committed to this rung to end, too.
@@ -95,8 +104,12 @@ pub enum Break {
 /// Why no response head came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoHead {
-    /// The host's name has no address, or nobody listens, or TLS failed, or time ran out connecting.
+    /// The host's name has no address, or nobody listens, or TLS failed.
     NotConnected,
+    /// Time ran out connecting.
+    ConnectTimeout,
+    /// The relay itself could not connect: it has no file or port left, or no client.
+    OwnFault,
     /// Connected, sent, and closed without an answer.
     Closed,
 }

@@ -17,7 +17,20 @@ pub fn judge(ending: &Ending, had_token: bool) -> AttemptOutcome {
         Ending::Status { status, signature, .. } => {
             signature.map_or_else(|| by_status(*status), by_signature)
         }
-        Ending::NoHead(NoHead::NotConnected | NoHead::Closed) => AttemptOutcome::Connect,
+        Ending::NoHead(
+            NoHead::NotConnected | NoHead::ConnectTimeout | NoHead::OwnFault | NoHead::Closed,
+        ) => AttemptOutcome::Connect,
+    }
+}
+
+/// Whether the relay itself is to blame for it: then it says nothing about the rung.
+/// `stood_still` tells whether the relay did so during the attempt.
+#[must_use]
+pub const fn is_own_fault(ending: &Ending, stood_still: bool) -> bool {
+    match ending {
+        Ending::NoHead(NoHead::OwnFault) => true,
+        Ending::NoHead(NoHead::ConnectTimeout) => stood_still,
+        _ => false,
     }
 }
 

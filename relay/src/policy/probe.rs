@@ -10,10 +10,11 @@ use crate::policy::board::{Board, Report};
 use crate::policy::breaker::Ticket;
 use crate::policy::input::Ending;
 use crate::policy::ladder::RungIndex;
-use crate::policy::outcome::judge;
+use crate::policy::outcome::{is_own_fault, judge};
 use crate::policy::time::Time;
 use crate::policy::walk::{is_unmatched, refused_with, retry_after, verdicts};
-use shared::{AttemptOutcome, TokenVerdict};
+use shared::{AttemptOutcome, Cause, TokenVerdict};
+use std::time::Duration;
 
 /// One losing probe.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +22,8 @@ pub struct Probe {
     pub(crate) rung: RungIndex,
     pub(crate) ticket: Ticket,
     pub(crate) dialled: Time,
+    /// The relay stood still while it ran.
+    pub(crate) stood_still: bool,
     pub(crate) prompt_tokens: u64,
     /// The number of the walk that it was an attempt of.
     pub(crate) walk: u64,
@@ -48,6 +51,15 @@ impl Probe {
         self.verdict
     }
 
+    /// The relay stood still for `span` until `until`: that is not the provider's time.
+    pub fn skip(&mut self, span: Duration, until: Time) {
+        let span = span.min(until.since(self.dialled));
+        self.stood_still |= !span.is_zero();
+        self.dialled = self.dialled.plus(span);
+        self.mark = self.mark.map(|mark| mark.plus(span));
+        self.hard = self.hard.plus(span);
+    }
+
     /// Its first token came: it is done.
     pub fn token(&mut self, now: Time, board: &mut Board) {
         if self.mark.is_some_and(|mark| mark <= now) {
@@ -63,7 +75,8 @@ impl Probe {
     pub fn ended(&mut self, now: Time, ending: &Ending, board: &mut Board) {
         // What it says is heard as if its client still waited.
         let (retry_after, unmatched) = (retry_after(ending), is_unmatched(ending));
-        let end = End { retry_after, unmatched, ..judge(ending, false).into() };
+        let cause = is_own_fault(ending, self.stood_still).then_some(Cause::RelayFault);
+        let end = End { cause, retry_after, unmatched, ..judge(ending, false).into() };
         self.end(now, end, refused_with(ending), board);
     }
 
@@ -99,11 +112,11 @@ impl Probe {
     }
 
     fn end(&mut self, now: Time, end: End, status: Option<u16>, board: &mut Board) {
-        let End { outcome, retry_after, unmatched, .. } = end;
+        let End { outcome, cause, retry_after, unmatched, .. } = end;
         let report = Report {
             ticket: self.ticket,
             outcome,
-            cause: None,
+            cause,
             had_token: self.had_token,
             slow: self.slow,
             quiet: false,

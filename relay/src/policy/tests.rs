@@ -13,6 +13,7 @@ mod house;
 mod laws;
 mod onward;
 mod ordering;
+mod own_faults;
 mod planning;
 mod previewing;
 mod remembering;

@@ -17,10 +17,10 @@ use crate::policy::board::{Board, Report};
 use crate::policy::exhausted::told;
 use crate::policy::input::{Answer, Ending, Input};
 use crate::policy::ladder::{DEFAULT_TTFT, LadderIndex, LadderSpec, Need, OnRefusal, RungIndex};
-use crate::policy::outcome::{judge, judge_answer};
+use crate::policy::outcome::{is_own_fault, judge, judge_answer};
 use crate::policy::plan::{Plan, plan};
 use crate::policy::probe::Probe;
-use crate::policy::table::{Verdict, row};
+use crate::policy::table::Verdict;
 use crate::policy::time::Time;
 use hedge::is_silent_probe;
 use shared::{
@@ -137,6 +137,11 @@ impl Walk {
             Input::Unblocked(span) => {
                 for attempt in self.attempts.iter_mut().filter(|a| a.first_token.is_some()) {
                     attempt.last_heard = attempt.last_heard.plus(span).min(now);
+                }
+            }
+            Input::StoodStill { span, until } => {
+                for attempt in self.attempts.iter_mut().filter(|attempt| attempt.in_flight()) {
+                    attempt.skip(span, until);
                 }
             }
             Input::Forced(rung) => self.forced(now, rung, board, out),
@@ -307,6 +312,7 @@ impl Walk {
     ) {
         let Some(attempt) = self.live(id) else { return };
         attempt.status = refused_with(ending);
+        let own_fault = is_own_fault(ending, attempt.stood_still);
         // After a finish reason only usage and terminator were due: a break there
         // takes nothing from the answer, an error object still says that it is wrong.
         let outcome = match (attempt.finished, ending) {
@@ -314,7 +320,8 @@ impl Walk {
             _ => judge(ending, attempt.first_token.is_some()),
         };
         let (retry_after, unmatched) = (retry_after(ending), is_unmatched(ending));
-        let end = End { retry_after, unmatched, ..outcome.into() };
+        let cause = own_fault.then_some(Cause::RelayFault);
+        let end = End { cause, retry_after, unmatched, ..outcome.into() };
         self.close(now, id, end, board, out);
         self.after(now, id, outcome, Some(ending), board, out);
     }
@@ -413,6 +420,7 @@ impl Walk {
             rung: attempt.rung,
             ticket: attempt.ticket,
             dialled: attempt.dialled,
+            stood_still: attempt.stood_still,
             prompt_tokens,
             walk,
             mark: mark.map(|mark| attempt.dialled.plus(mark)),
@@ -532,7 +540,7 @@ const fn answered(outcome: AttemptOutcome) -> RequestOutcome {
 
 /// What an attempt said about its rung: by its first token, and afterwards.
 pub(super) fn verdicts(report: &Report) -> (Option<TokenVerdict>, Option<StreamVerdict>) {
-    let verdict = row(report.outcome).verdict;
+    let verdict = report.verdict();
     let paused = report.outcome == AttemptOutcome::Overloaded && report.retry_after.is_some();
     let token = if report.slow {
         Some(TokenVerdict::Slow)

@@ -8,6 +8,7 @@ use super::fresh::watching;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, header};
 use http_body::Body as _;
+use rustix::io::Errno;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -51,6 +52,10 @@ pub enum Said {
     TooLarge,
     /// No connection: nothing was sent.
     NotConnected(&'static str),
+    /// No connection within the provider's `connect` time.
+    ConnectTimeout,
+    /// The relay itself is not able to connect to anybody.
+    OwnFault(&'static str),
     /// Sent, and closed without an answer.
     NoAnswer(&'static str),
 }
@@ -172,8 +177,7 @@ async fn send(
     sending: Sending,
     once: bool,
 ) -> Result<reqwest::Response, Said> {
-    let clients =
-        provider.clients().map_err(|_why| Said::NotConnected("no client can be built"))?;
+    let clients = provider.clients().map_err(|_why| Said::OwnFault("no client can be built"))?;
     if once {
         return post(&clients.fresh, sending).await.map_err(|error| no_head(&error));
     }
@@ -267,21 +271,22 @@ fn media_type(content_type: &str) -> &str {
 
 /// What failed, in our own words: the client library's text would name addresses.
 fn no_head(error: &reqwest::Error) -> Said {
-    if error.is_connect() {
-        Said::NotConnected(if is_out_of_files(error) {
-            "the relay itself has too many files open"
-        } else if error.is_timeout() {
-            "no connection in time"
-        } else if error.is_dns() {
-            "the host name has no address"
-        } else if is_tls(error) {
-            "TLS was not accepted"
-        } else {
-            "connection refused or unreachable"
-        })
-    } else {
-        Said::NoAnswer("connection closed without an answer")
+    if !error.is_connect() {
+        return Said::NoAnswer("connection closed without an answer");
     }
+    if let Some(why) = own_fault(error) {
+        return Said::OwnFault(why);
+    }
+    if error.is_timeout() {
+        return Said::ConnectTimeout;
+    }
+    Said::NotConnected(if error.is_dns() {
+        "the host name has no address"
+    } else if is_tls(error) {
+        "TLS was not accepted"
+    } else {
+        "connection refused or unreachable"
+    })
 }
 
 fn is_tls(error: &reqwest::Error) -> bool {
@@ -292,12 +297,27 @@ fn is_tls(error: &reqwest::Error) -> bool {
     })
 }
 
-/// `EMFILE`: no fault of the provider's.
-fn is_out_of_files(error: &reqwest::Error) -> bool {
-    const EMFILE: i32 = 24;
-    causes(error)
+/// What the relay itself has none left of, if that is why it could not connect.
+fn own_fault(error: &reqwest::Error) -> Option<&'static str> {
+    let mut errors = causes(error)
         .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
-        .any(|io| io.raw_os_error() == Some(EMFILE))
+        .filter_map(std::io::Error::raw_os_error);
+    errors.find_map(exhausted).or_else(|| {
+        // Looking a name up needs files as well, and does not say so where it has none.
+        let opened = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
+        opened.err().and_then(|error| exhausted(error.raw_os_error()?))
+    })
+}
+
+fn exhausted(code: i32) -> Option<&'static str> {
+    Some(match Errno::from_raw_os_error(code) {
+        Errno::MFILE | Errno::NFILE => {
+            "the relay itself has too many files open: raise its limit (ulimit -n)"
+        }
+        Errno::ADDRNOTAVAIL => "the relay's machine has no local port left",
+        Errno::NOMEM | Errno::NOBUFS => "the relay's machine has no memory left",
+        _ => return None,
+    })
 }
 
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {

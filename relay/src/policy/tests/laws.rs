@@ -43,6 +43,8 @@ pub(super) fn ending() -> impl Strategy<Value = Ending> {
             .prop_map(|(signature, retry_after)| Ending::ErrorEvent { signature, retry_after }),
         status,
         Just(Ending::NoHead(NoHead::NotConnected)),
+        Just(Ending::NoHead(NoHead::ConnectTimeout)),
+        Just(Ending::NoHead(NoHead::OwnFault)),
         Just(Ending::NoHead(NoHead::Closed)),
     ]
 }
@@ -65,6 +67,10 @@ fn input() -> impl Strategy<Value = Input> {
         }),
         6 => (attempt(), ending()).prop_map(|(attempt, ending)| Input::Ended(attempt, ending)),
         1 => (0_u64..30_000).prop_map(|ms| Input::Unblocked(Duration::from_millis(ms))),
+        1 => (0_u64..30_000, 0_u64..1_200_000).prop_map(|(span, until)| Input::StoodStill {
+            span: Duration::from_millis(span),
+            until: Time::from_millis(until),
+        }),
         1 => (0_usize..3).prop_map(|rung| Input::Forced(RungIndex(rung))),
         1 => (0_usize..3).prop_map(|rung| Input::CutStream(RungIndex(rung))),
         1 => prop::sample::select(causes).prop_map(Input::Stop),

@@ -1,0 +1,141 @@
+//! How long this worker has stood still.
+//!
+//! A worker is one thread with many tasks. While one task holds the thread, or the machine
+//! gives the thread no time, nothing that the others wait for is seen: a provider's answer
+//! lies in the socket, a deadline passes unnoticed. That time says nothing about a provider,
+//! so it is measured, and the policy core is told of it ([`Input::StoodStill`]).
+//!
+//! [`beat`] sleeps for a short time, over and over. Where it wakes up late the worker stood
+//! still, and where it is overdue the worker stands still at this moment: so a task that
+//! runs first after a pause sees the pause as well, although `beat` has not run yet.
+//!
+//! [`Input::StoodStill`]: crate::policy::Input::StoodStill
+
+use super::relay::Relay;
+use crate::policy::Time;
+use crate::wall;
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a worker looks whether it runs.
+const BEAT: Duration = Duration::from_millis(20);
+/// A shorter pause is normal: timers count milliseconds, and threads share their cores.
+const LEAST: Duration = Duration::from_millis(50);
+/// A pause of this length is logged.
+const LOGGED: Duration = Duration::from_millis(250);
+
+thread_local! {
+    static HEART: Cell<Heart> = const { Cell::new(Heart::NEW) };
+}
+
+/// What is known of this worker's pauses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Heart {
+    /// When the next beat is due; `None`: nobody counts here.
+    due: Option<Time>,
+    /// All pauses together.
+    total: Duration,
+    /// The end of the last one.
+    until: Time,
+}
+
+impl Heart {
+    const NEW: Self = Self { due: None, total: Duration::ZERO, until: Time(0) };
+
+    /// The same at `now`, a pause that goes on included.
+    fn at(self, now: Time) -> Self {
+        let overdue = self.due.map_or(Duration::ZERO, |due| now.since(due));
+        if overdue < LEAST {
+            return self;
+        }
+        // It may have begun right after the last beat.
+        let span = overdue.saturating_add(BEAT);
+        Self { total: self.total.saturating_add(span), until: now, ..self }
+    }
+}
+
+/// Pauses of this worker that somebody has not yet heard of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pause {
+    /// How long they took together.
+    pub(super) span: Duration,
+    /// When the last of them ended.
+    pub(super) until: Time,
+}
+
+/// Tells one listener of each pause once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pauses {
+    heard: Duration,
+}
+
+impl Pauses {
+    /// From `now` on.
+    pub(super) fn from(now: Time) -> Self {
+        Self { heard: HEART.get().at(now).total }
+    }
+
+    /// What has come since it was last asked.
+    pub(super) fn since(&mut self, now: Time) -> Option<Pause> {
+        let heart = HEART.get().at(now);
+        let span = heart.total.saturating_sub(self.heard);
+        self.heard = heart.total;
+        (!span.is_zero()).then_some(Pause { span, until: heart.until })
+    }
+}
+
+/// Counts this worker's pauses until the worker ends.
+pub async fn beat(relay: Arc<Relay>) {
+    loop {
+        let due = wall::now().plus(BEAT);
+        HEART.set(Heart { due: Some(due), ..HEART.get() });
+        tokio::time::sleep_until(wall::instant(due)).await;
+        let (before, after) = (HEART.get(), HEART.get().at(wall::now()));
+        HEART.set(after);
+        let span = after.total.saturating_sub(before.total);
+        if !span.is_zero() {
+            relay.metrics.stood_still(span);
+        }
+        if span >= LOGGED {
+            tracing::warn!(
+                ms = span.as_millis(),
+                "a worker stood still: its requests waited, and no provider is blamed for that \
+                 time. Either the machine gave the relay no time, or a request took too much of it"
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn a_pause_is_seen_while_it_lasts_and_counted_once() {
+        let due = Time::from_millis(1_000);
+        let heart = Heart { due: Some(due), ..Heart::NEW };
+        for (late, total) in [(0, 0), (49, 0), (50, 70), (400, 420)] {
+            let seen = heart.at(due.plus(ms(late)));
+            assert_eq!(seen.total, ms(total), "{late} ms late");
+            assert_eq!(seen.until, if total == 0 { Time(0) } else { due.plus(ms(late)) });
+        }
+        assert_eq!(Heart::NEW.at(due), Heart::NEW, "nobody counts on this thread");
+
+        HEART.set(heart);
+        let mut pauses = Pauses::from(due);
+        assert_eq!(pauses.since(due), None);
+        let (first, second) = (due.plus(ms(100)), due.plus(ms(250)));
+        assert_eq!(pauses.since(first), Some(Pause { span: ms(120), until: first }));
+        assert_eq!(pauses.since(first), None);
+        assert_eq!(pauses.since(second), Some(Pause { span: ms(150), until: second }));
+        // The beat comes late, and the next one in time: nothing is counted twice.
+        HEART.set(Heart { due: Some(second.plus(BEAT)), ..heart.at(second) });
+        assert_eq!(pauses.since(second.plus(BEAT)), None);
+        assert_eq!(Pauses::from(second).since(second), None, "what was before is not told");
+    }
+}
