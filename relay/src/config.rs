@@ -33,6 +33,7 @@ mod rungs;
 mod scalar;
 mod secret;
 mod server;
+mod stamp;
 mod suggest;
 mod supports;
 #[cfg(test)]
@@ -56,6 +57,7 @@ pub use rescue::{Breaker, Hedge, HedgeDelay, RetryBudget};
 pub use rungs::{OnEmpty, OnRefusal, Rung};
 pub use secret::Secret;
 pub use server::Server;
+pub use stamp::Stamp;
 pub use supports::{Capability, Supports};
 
 use report::Report;
@@ -90,6 +92,14 @@ impl Config {
         self.ladders
             .iter()
             .position(|ladder| ladder.name == model || ladder.aliases.iter().any(|a| a == model))
+    }
+
+    /// What `client` is told beside its answers. Everything where there are no clients,
+    /// since then only this machine can call.
+    #[must_use]
+    pub fn stamp(&self, client: Option<&Client>) -> Stamp {
+        let usual = if self.clients.is_empty() { Stamp::Full } else { Stamp::Id };
+        client.and_then(|client| client.stamp).or(self.server.stamp).unwrap_or(usual)
     }
 }
 

@@ -50,7 +50,7 @@ pub use reader::{
     GroupBy, ReadError, Reader, RequestFilter, SeriesQuery, Sort, SummaryQuery, TransitionFilter,
     Usual,
 };
-pub use record::{AttemptEnd, AttemptStart, RequestEnd, RequestStart, TransitionRecord};
+pub use record::{AttemptEnd, AttemptStart, RequestEnd, RequestStart, TransitionRecord, cost_of};
 
 use health::{State, Stop};
 use record::{Entry, Record};

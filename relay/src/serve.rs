@@ -13,8 +13,9 @@ mod reject;
 mod tests;
 
 use crate::dialect::openai_chat::models_body;
-use crate::drive::Relay;
+use crate::drive::{Relay, set_id};
 use crate::listen::Guard;
+use crate::wall;
 use axum::Router;
 use axum::extract::State;
 use axum::middleware;
@@ -48,6 +49,7 @@ pub fn router(relay: &Arc<Relay>) -> Router {
         .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn(move |request, next| guard().pass(request, next)))
+        .layer(middleware::map_response(with_id))
         .with_state(Arc::clone(relay))
 }
 
@@ -64,6 +66,14 @@ async fn models(State(relay): State<Arc<Relay>>, headers: HeaderMap) -> Response
         .filter_map(|(index, ladder)| keys::may_use(client, index).then_some(&*ladder.name));
     let body = models_body(names, relay.started);
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+/// Whoever reports an answer can name it.
+async fn with_id(mut response: Response) -> Response {
+    if !response.headers().contains_key(header::HeaderName::from_static("x-request-id")) {
+        set_id(response.headers_mut(), &wall::request_id().to_string());
+    }
+    response
 }
 
 async fn healthy() -> &'static str {

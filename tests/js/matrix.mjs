@@ -54,7 +54,7 @@ function config(folder, url) {
 }
 
 // Starts a program; gives it and what follows `start` on the first line that begins with it.
-function program(folder, name, args, start) {
+export function program(folder, name, args, start) {
   const log = join(folder, `${name}.log`);
   const child = spawn(BELAY, args, {
     cwd: folder,

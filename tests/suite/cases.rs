@@ -5,7 +5,7 @@ mod account;
 mod breaker;
 mod budget;
 mod cancel;
-mod client;
+pub(crate) mod client;
 mod cost;
 mod fallback;
 mod headers;

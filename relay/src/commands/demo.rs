@@ -159,7 +159,7 @@ fn explain(ready: &Ready, providers: &[Simulated], folder: &std::path::Path) {
     say("\nSee what was tried:");
     say(format_args!("  curl http://{admin}/admin/v1/requests?limit=5"));
     say(format_args!("  belay journal requests --journal {}", journal.display()));
-    say("\nThe console, so far a window that says what it will be:");
+    say("\nThe console, a window on this relay:");
     say("  cargo run --release -p console");
     say("\nCtrl+C ends the demo.");
 }

@@ -3,6 +3,7 @@
 use super::hash;
 use super::ladders::Ladder;
 use super::names;
+use super::stamp::{self, Stamp};
 use super::tree::{Placed, Table, Value};
 use toml::de::DeValue;
 
@@ -16,6 +17,8 @@ pub struct Client {
     /// The ladders it may use, as indices into [`Config::ladders`](super::Config::ladders).
     /// Default `None`: all.
     pub ladders: Option<Vec<usize>>,
+    /// What it is told beside its answers. Default `None`: the server's.
+    pub stamp: Option<Stamp>,
 }
 
 /// Reads every `[clients.*]`.
@@ -27,8 +30,9 @@ pub(super) fn read(root: &Table<'_>, ladders: &[Placed<Ladder>]) -> Vec<Client> 
             .map(|value| keys(&value, &clients))
             .unwrap_or_default();
         let ladders = table.get("ladders").map(|value| permitted(&value, ladders));
+        let stamp = table.get("stamp").and_then(|value| stamp::read(&value));
         table.check_keys();
-        clients.push(Client { name, keys, ladders });
+        clients.push(Client { name, keys, ladders, stamp });
     }
     clients
 }

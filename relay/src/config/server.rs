@@ -1,6 +1,7 @@
 //! `[server]`: the listener that clients connect to, and its limits.
 
 use super::report::shown;
+use super::stamp::{self, Stamp};
 use super::tree::{Table, Value};
 use super::units::{CLOCK, GIB, KIB, PAUSE};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -17,8 +18,9 @@ pub struct Server {
     pub early_headers: Duration,
     /// A comment follows whenever nothing was written for this long. Default 10 s.
     pub heartbeat: Duration,
-    /// Whether answers end with the `: belay {…}` comment or headers. Default true.
-    pub stamp: bool,
+    /// What clients are told beside their answers. Default `None`: see
+    /// [`Config::stamp`](super::Config::stamp).
+    pub stamp: Option<Stamp>,
     /// Largest request body, in bytes, 1 KiB to 1 GiB. Default 32 MiB.
     pub max_body: usize,
     /// Largest upstream event, in bytes, 1 KiB to 1 GiB. Default 8 MiB.
@@ -41,7 +43,7 @@ impl Default for Server {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8787)),
             early_headers: Duration::from_secs(20),
             heartbeat: Duration::from_secs(10),
-            stamp: true,
+            stamp: None,
             max_body: 32 << 20,
             max_event: 8 << 20,
             max_requests: 10_000,
@@ -66,7 +68,7 @@ pub(super) fn read(root: &Table<'_>) -> Server {
         listen: table.address("listen").unwrap_or(default.listen),
         early_headers: table.duration("early_headers", &CLOCK).unwrap_or(default.early_headers),
         heartbeat: table.duration("heartbeat", &CLOCK).unwrap_or(default.heartbeat),
-        stamp: table.flag("stamp").unwrap_or(default.stamp),
+        stamp: table.get("stamp").and_then(|value| stamp::read(&value)),
         max_body: size("max_body", default.max_body),
         max_event: size("max_event", default.max_event),
         max_requests: table

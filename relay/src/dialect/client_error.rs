@@ -36,19 +36,24 @@ pub struct BelayError<'a> {
     pub outcome: &'a str,
     /// Whether the same request may well succeed later.
     pub recoverable: bool,
-    /// Rung and outcome of each attempt, in order.
-    #[serde(serialize_with = "tried")]
-    pub tried: &'a [(String, &'a str)],
+    /// Rung and outcome of each attempt, in order; `None` where that is not the client's
+    /// business.
+    #[serde(serialize_with = "tried", skip_serializing_if = "Option::is_none")]
+    pub tried: Option<&'a [(String, &'a str)]>,
 }
 
-fn tried<S: Serializer>(tried: &&[(String, &str)], serializer: S) -> Result<S::Ok, S::Error> {
+fn tried<S: Serializer>(
+    tried: &Option<&[(String, &str)]>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Attempt<'a> {
         rung: &'a str,
         outcome: &'a str,
     }
+    let tried = tried.unwrap_or_default();
     let mut list = serializer.serialize_seq(Some(tried.len()))?;
-    for (rung, outcome) in *tried {
+    for (rung, outcome) in tried {
         list.serialize_element(&Attempt { rung, outcome })?;
     }
     list.end()
@@ -161,7 +166,12 @@ mod tests {
     use super::*;
 
     fn error<'a>(tried: &'a [(String, &'a str)]) -> ClientError<'a> {
-        let belay = BelayError { request_id: "req_1", outcome: "failed", recoverable: true, tried };
+        let belay = BelayError {
+            request_id: "req_1",
+            outcome: "failed",
+            recoverable: true,
+            tried: Some(tried),
+        };
         ClientError {
             message: "No\nrung answered.",
             kind: "server_error",
@@ -210,6 +220,9 @@ mod tests {
                 )
             )
         );
+        let untold = error.belay.map(|belay| BelayError { tried: None, ..belay });
+        let quiet = ClientError { belay: untold, ..error };
+        assert!(!event(Dialect::OpenaiChat, &quiet).contains("tried"));
         let bare = ClientError { belay: None, ..error };
         for to in Dialect::ALL {
             assert!(!String::from_utf8(error_body(*to, &bare)).unwrap().contains("belay"));

@@ -298,16 +298,16 @@ fn model(fields: &Fields) -> Result<String, Reject> {
         return Err(Reject::new(
             "model",
             "missing_required_parameter",
-            "'model' is missing; name a ladder, GET /v1/models lists them.",
+            "'model' is missing; name a model, GET /v1/models lists them.",
         ));
     };
     let name: String = serde_json::from_str(raw)
-        .map_err(|_| Reject::wrong_type("model", "a string: the name of a ladder"))?;
+        .map_err(|_| Reject::wrong_type("model", "a string: the name of a model"))?;
     if name.trim().is_empty() {
         return Err(Reject::new(
             "model",
             "invalid_value",
-            "'model' is empty; name a ladder, GET /v1/models lists them.",
+            "'model' is empty; name a model, GET /v1/models lists them.",
         ));
     }
     Ok(name)

@@ -1,29 +1,69 @@
-//! What the relay says beside the answer: comments, which no SSE client reads
-//! as data.
+//! What the relay says beside the answer: signs of life, and the stamp.
+//!
+//! A comment in a block of its own is read as an empty event by some clients
+//! (fetch-event-source): they fail on it and post the request again, each second. So no
+//! block of a stream is without data. A client that splits a stream at blank lines looks
+//! at a block's first line, and leaves out a whole block that begins with a comment. So no
+//! event that such a client needs stands behind a comment in the same block.
 
+use super::openai_chat::TERMINATOR;
 use bytes::{BufMut as _, BytesMut};
+use shared::Dialect;
+use std::fmt::Write as _;
 
-/// A comment that keeps a silent connection open.
+/// What keeps a silent connection open.
 ///
-/// The blank line ends the block, so that a client which splits at blank lines
-/// never sees a comment glued to the event after it.
-pub const HEARTBEAT: &[u8] = b": \n\n";
+/// Anthropic has an event for it, which clients ignore. For the others it is a comment
+/// line without a blank line after it: the block stays open until the next event, see
+/// [`close_heartbeats`].
+#[must_use]
+pub const fn heartbeat(to: Dialect) -> &'static [u8] {
+    match to {
+        Dialect::AnthropicMessages => b"event: ping\ndata: {\"type\":\"ping\"}\n\n",
+        Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::Gemini => b":\n",
+    }
+}
 
-/// Writes `: belay {json}` as a block of its own.
+/// Ends the block that heartbeat lines have opened with an event that says nothing, so
+/// that the next event has a block of its own.
+///
+/// Chat alone has such an event: a chunk with an empty delta. `model` is what the client
+/// has asked for.
+pub fn close_heartbeats(to: Dialect, id: &str, created: i64, model: &str, out: &mut BytesMut) {
+    if to != Dialect::OpenaiChat {
+        return;
+    }
+    let model = serde_json::Value::from(model);
+    let _ = write!(
+        out,
+        r#"data: {{"id":"chatcmpl-{id}","object":"chat.completion.chunk","created":{created},"model":{model},"choices":[{{"index":0,"delta":{{}},"finish_reason":null}}]}}"#
+    );
+    out.put_slice(b"\n\n");
+}
+
+/// Adds `: belay {json}` to the block of the last event in `ending`.
+///
+/// Behind the event, since that may be an error or a whole response; but in front of
+/// `[DONE]`, which nobody needs and some compare with the whole block. Without an event
+/// there is no place for it.
 ///
 /// A line end inside `json` would end the comment and turn the rest into
 /// fields, so it is written as a space.
-pub fn comment(json: &str, out: &mut BytesMut) {
-    const LEAD: &[u8] = b": belay ";
-    out.reserve(LEAD.len() + json.len() + 2);
-    out.put_slice(LEAD);
+pub fn comment(json: &str, ending: &mut BytesMut) {
+    if !ending.ends_with(b"\n\n") {
+        return;
+    }
+    let behind = if ending.ends_with(TERMINATOR) { TERMINATOR } else { b"\n" };
+    ending.truncate(ending.len().saturating_sub(behind.len()));
+    ending.put_slice(b": belay ");
     for (n, line) in json.split(['\r', '\n']).enumerate() {
         if n > 0 {
-            out.put_u8(b' ');
+            ending.put_u8(b' ');
         }
-        out.put_slice(line.as_bytes());
+        ending.put_slice(line.as_bytes());
     }
-    out.put_slice(b"\n\n");
+    ending.put_u8(b'\n');
+    ending.put_slice(behind);
 }
 
 #[cfg(test)]
@@ -31,10 +71,50 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_stamp_is_a_line_in_the_block_of_the_last_event() {
+        for (ending, stamped) in [
+            (
+                "data: {\"usage\":1}\n\ndata: [DONE]\n\n",
+                "data: {\"usage\":1}\n\n: belay {}\ndata: [DONE]\n\n",
+            ),
+            (
+                "event: message_delta\ndata: {}\n\nevent: message_stop\ndata: {}\n\n",
+                "event: message_delta\ndata: {}\n\nevent: message_stop\ndata: {}\n: belay {}\n\n",
+            ),
+            (
+                "event: response.completed\ndata: {}\n\n",
+                "event: response.completed\ndata: {}\n: belay {}\n\n",
+            ),
+            ("data: {\"error\":{}}\n\n", "data: {\"error\":{}}\n: belay {}\n\n"),
+            ("event: error\ndata: {}\n\n", "event: error\ndata: {}\n: belay {}\n\n"),
+            ("", ""),
+        ] {
+            let mut out = BytesMut::from(ending);
+            comment("{}", &mut out);
+            assert_eq!(out, stamped);
+        }
+    }
+
+    #[test]
     fn a_stamp_stays_one_comment_whatever_is_in_it() {
-        let mut out = BytesMut::new();
-        comment("{\"rung\":\"a\"}", &mut out);
+        let mut out = BytesMut::from("data: [DONE]\n\n");
         comment("{\n\"x\":\r\n1}", &mut out);
-        assert_eq!(&out[..], b": belay {\"rung\":\"a\"}\n\n: belay { \"x\":  1}\n\n");
+        assert_eq!(&out[..], b": belay { \"x\":  1}\ndata: [DONE]\n\n");
+    }
+
+    #[test]
+    fn no_heartbeat_is_a_block_without_data() {
+        for to in Dialect::ALL {
+            let mut out = BytesMut::from(heartbeat(*to));
+            let is_open = !out.ends_with(b"\n\n");
+            assert!(is_open || out.windows(6).any(|six| six == b"\ndata:"), "{to:?}");
+            close_heartbeats(*to, "req_1", 7, "a \"b\"", &mut out);
+            let told = String::from_utf8(out.to_vec()).unwrap();
+            let Some(json) = told.strip_prefix(":\ndata: ") else { continue };
+            let chunk: serde_json::Value = serde_json::from_str(json).unwrap();
+            assert_eq!(chunk["model"], "a \"b\"");
+            assert_eq!(chunk["choices"][0]["delta"], serde_json::json!({}));
+            assert!(chunk["choices"][0]["finish_reason"].is_null());
+        }
     }
 }

@@ -21,9 +21,10 @@ use super::reply::{Head, Out};
 use super::specs::dialect_number;
 use super::still::{Pause, Pauses};
 use super::turn;
+use crate::config::Stamp;
 use crate::dialect::request::ClientRequest;
 use crate::dialect::schema::Schema;
-use crate::dialect::stamp::HEARTBEAT;
+use crate::dialect::stamp;
 use crate::journal::RequestStart;
 use crate::live;
 use crate::policy::{
@@ -68,6 +69,8 @@ pub struct Incoming {
     pub prompt: Option<usize>,
     /// What a whole answer must follow, where the relay can check that.
     pub schema: Option<Arc<Schema>>,
+    /// What the client is told beside its answer.
+    pub stamp: Stamp,
     /// Its connection.
     pub peer: Arc<Peer>,
     /// Counts it among the running ones until it ends.
@@ -108,6 +111,7 @@ pub struct Driver {
     along: HeaderMap,
     prompt: Option<usize>,
     schema: Option<Arc<Schema>>,
+    stamp: Stamp,
     need: Need,
     walk: Walk,
     peer: Arc<Peer>,
@@ -134,6 +138,10 @@ pub struct Driver {
     /// How often the worker had slept when `out` last grew.
     grown_at: u64,
     last_write: Time,
+    /// A sign of life is to go out, unless there is something to say.
+    beat_due: bool,
+    /// Heartbeat lines have gone out since the last event.
+    beats_open: bool,
     /// Set while bytes are with the server: how long it took to come back tells
     /// how long the client did not read.
     handed_at: Option<Time>,
@@ -164,6 +172,7 @@ impl Driver {
             along,
             prompt,
             schema,
+            stamp,
             peer,
             running,
         } = incoming;
@@ -190,6 +199,7 @@ impl Driver {
             along,
             prompt,
             schema,
+            stamp,
             peer,
             _running: running,
             lines: Vec::new(),
@@ -207,6 +217,8 @@ impl Driver {
             turns: 0,
             grown_at: 0,
             last_write: accepted,
+            beat_due: false,
+            beats_open: false,
             handed_at: None,
             signalled,
             pauses: Pauses::from(wall::now()),
@@ -239,6 +251,10 @@ impl Driver {
                 }
             }
             if let Some(bytes) = self.take_ready() {
+                self.beat_due = false;
+                return Poll::Ready(Some(Out::Bytes(bytes)));
+            }
+            if let Some(bytes) = self.take_beat() {
                 return Poll::Ready(Some(Out::Bytes(bytes)));
             }
             match &mut self.phase {
@@ -349,8 +365,8 @@ impl Driver {
             let now = wall::now();
             if self.deadline.is_some_and(|at| at <= now) {
                 self.input(now, Input::Wake);
-            } else if self.out.is_empty() {
-                self.out.extend_from_slice(HEARTBEAT);
+            } else {
+                self.beat_due = true;
             }
             return Poll::Ready(());
         }
@@ -406,11 +422,41 @@ impl Driver {
             capture.sent(&bytes);
         }
         self.out_seen = 0;
+        let bytes = self.after_beats(bytes);
+        self.hand_over(&bytes);
+        Some(bytes)
+    }
+
+    fn hand_over(&mut self, bytes: &Bytes) {
         let now = wall::now();
         self.last_write = now;
         self.handed_at = Some(now);
         self.log.bytes = self.log.bytes.saturating_add(bytes.len() as u64);
-        Some(bytes)
+    }
+
+    /// A sign of life, if one is due and nothing else has been said.
+    fn take_beat(&mut self) -> Option<Bytes> {
+        let due = std::mem::take(&mut self.beat_due);
+        if !due || !self.head_sent || !matches!(self.phase, Phase::Running) {
+            return None;
+        }
+        let beat = Bytes::from_static(stamp::heartbeat(self.request.dialect()));
+        self.beats_open = true;
+        self.hand_over(&beat);
+        Some(beat)
+    }
+
+    /// `bytes`, with what must stand between heartbeat lines and an event.
+    fn after_beats(&mut self, bytes: Bytes) -> Bytes {
+        if !std::mem::take(&mut self.beats_open) {
+            return bytes;
+        }
+        let RequestStart { id, at, .. } = self.log.start;
+        let mut out = BytesMut::new();
+        let (dialect, model) = (self.request.dialect(), self.request.model());
+        stamp::close_heartbeats(dialect, &id.to_string(), at.0 / 1000, model, &mut out);
+        out.extend_from_slice(&bytes);
+        out.freeze()
     }
 
     fn input(&mut self, now: Time, input: Input) {

@@ -14,7 +14,12 @@ pub(super) const RUNG: HeaderName = HeaderName::from_static("x-belay-rung");
 pub(super) const ATTEMPTS: HeaderName = HeaderName::from_static("x-belay-attempts");
 pub(super) const HEDGED: HeaderName = HeaderName::from_static("x-belay-hedged");
 pub(super) const TTFT_MS: HeaderName = HeaderName::from_static("x-belay-ttft-ms");
-pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-belay-request-id");
+/// The request's id, under every name that an SDK looks for it: OpenAI's, Anthropic's.
+const REQUEST_IDS: [HeaderName; 3] = [
+    HeaderName::from_static("x-belay-request-id"),
+    HeaderName::from_static("x-request-id"),
+    HeaderName::from_static("request-id"),
+];
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
@@ -62,6 +67,13 @@ pub(super) fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     }
 }
 
+/// Sets the headers that carry the request's id.
+pub fn set_id(headers: &mut HeaderMap, id: &str) {
+    for name in REQUEST_IDS {
+        set(headers, name, id);
+    }
+}
+
 /// An error as a whole answer.
 ///
 /// The relay has tried already, so SDKs are told not to; only where it knows
@@ -71,7 +83,7 @@ pub fn error_reply(to: Dialect, error: &ClientError<'_>, retry_after: Option<Dur
     let ClientError { status, request_id, .. } = *error;
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    set(&mut headers, REQUEST_ID, request_id);
+    set_id(&mut headers, request_id);
     match retry_after.filter(|_| matches!(status, 429 | 503)) {
         Some(wait) => {
             let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);

@@ -1,9 +1,9 @@
 //! The words for a failure: what happened, and what to do about it.
 
-use super::in_force::Ladder;
 use crate::dialect::provider_error::ProviderError;
 use crate::policy::{Failure, Told};
 use shared::{AttemptOutcome, PassedOver};
+use std::time::Duration;
 
 /// An error's parts, before they take a dialect's shape.
 #[derive(Debug)]
@@ -16,15 +16,16 @@ pub(super) struct Words {
     pub(super) recoverable: bool,
 }
 
-/// Puts `failure` into words. `speaker` is the provider's own error, already
+/// Puts `failure` into words for whoever asked: an application often shows them to its
+/// user. `name` is the model that was asked for. `speaker` is the provider's own error, already
 /// without keys and hosts, where it may be passed on.
 pub(super) fn words(
     failure: &Failure,
-    ladder: &Ladder,
+    name: &str,
     speaker: Option<&ProviderError>,
     untold: Option<&str>,
 ) -> Words {
-    let words = own_words(failure, ladder, speaker, untold);
+    let words = own_words(failure, name, speaker, untold);
     let is_said = matches!(failure.told, Told::Rejected(_));
     let said = speaker.map(|error| error.message.trim()).filter(|said| !said.is_empty());
     match said.filter(|_| !is_said) {
@@ -37,11 +38,10 @@ pub(super) fn words(
 
 fn own_words(
     failure: &Failure,
-    ladder: &Ladder,
+    name: &str,
     speaker: Option<&ProviderError>,
     untold: Option<&str>,
 ) -> Words {
-    let name = &ladder.name;
     let upstream = |code: &str, message: String| Words {
         message,
         kind: "upstream_error",
@@ -50,46 +50,41 @@ fn own_words(
         recoverable: true,
     };
     match failure.told {
-        Told::Rejected(outcome) => rejected(outcome, speaker),
+        Told::Rejected(outcome) => rejected(name, outcome, speaker),
         Told::NoRungAble { reason: PassedOver::Dialect, .. } => no_words(name, untold),
         Told::NoRungAble { reason, feature } => no_rung_able(name, reason, feature),
         Told::AllForcedOpen => upstream(
             "all_forced_open",
-            format!("Every rung of '{name}' was taken out of service by its operator. Try later."),
+            format!("'{name}' is out of service for now: its operator has stopped it. Try later."),
         ),
         Told::RateLimited => Words {
             kind: "rate_limit_error",
             ..upstream(
                 "rate_limit_exceeded",
-                format!(
-                    "Every rung of '{name}' is rate limited. Wait for the time in Retry-After."
-                ),
+                format!("'{name}' is at its rate limit. {}", again(failure.retry_after)),
             )
         },
         Told::Unavailable => upstream(
             "overloaded",
-            format!("No rung of '{name}' has capacity just now. Send the request again shortly."),
+            format!("'{name}' has no capacity just now. {}", again(failure.retry_after)),
         ),
         Told::Timeout => upstream(
             "timeout",
-            format!("No rung of '{name}' brought a first token in time. Send the request again."),
+            format!("'{name}' did not begin to answer in time. Send the request again."),
         ),
         Told::AccountRefused => Words {
             recoverable: false,
             ..upstream(
                 "upstream_auth",
                 format!(
-                    "The providers of '{name}' refuse the relay's own credential; yours is fine. \
-                     Tell whoever runs this relay."
+                    "'{name}' is not available: its providers refuse the relay's own credential. \
+                     Yours is fine. Tell whoever runs this relay."
                 ),
             )
         },
-        Told::BadGateway => upstream(
-            "bad_gateway",
-            format!(
-                "No rung of '{name}' gave an answer; 'tried' says what each did. Send the request again."
-            ),
-        ),
+        Told::BadGateway => {
+            upstream("bad_gateway", format!("'{name}' gave no answer. Send the request again."))
+        }
         Told::Deadline => upstream(
             "deadline",
             format!(
@@ -117,21 +112,38 @@ fn own_words(
     }
 }
 
-fn rejected(outcome: AttemptOutcome, speaker: Option<&ProviderError>) -> Words {
+/// When to ask again.
+fn again(wait: Option<Duration>) -> String {
+    let Some(wait) = wait else { return "Send the request again shortly.".to_owned() };
+    let seconds = (wait.as_millis().div_ceil(1000)).max(1);
+    let (count, unit) = match seconds {
+        ..=120 => (seconds, "second"),
+        121..=7200 => (seconds.div_ceil(60), "minute"),
+        _ => (seconds.div_ceil(3600), "hour"),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("Send the request again in {count} {unit}{plural}.")
+}
+
+fn rejected(name: &str, outcome: AttemptOutcome, speaker: Option<&ProviderError>) -> Words {
     let said = speaker.map(|error| error.message.clone()).filter(|message| !message.is_empty());
     let (code, fallback) = match outcome {
         AttemptOutcome::ContextExceeded => (
             Some("context_length_exceeded"),
-            "The prompt is longer than the context of every rung on this ladder. Shorten it.",
+            format!("The prompt is longer than '{name}' can read. Shorten it."),
         ),
         AttemptOutcome::Refused => {
-            (Some("content_filter"), "The provider's content filter refused the prompt. Change it.")
+            let text = "The provider's content filter refused the prompt. Change it.";
+            (Some("content_filter"), text.to_owned())
         }
-        _ => (None, "The provider refused the request as malformed, without saying why."),
+        _ => {
+            let text = "The provider refused the request as malformed, without saying why.";
+            (None, text.to_owned())
+        }
     };
     let own = speaker.and_then(|error| error.code.clone());
     Words {
-        message: said.unwrap_or_else(|| fallback.to_owned()),
+        message: said.unwrap_or(fallback),
         kind: "invalid_request_error",
         param: speaker.and_then(|error| error.param.clone()),
         code: code.map(str::to_owned).or(own).unwrap_or_else(|| outcome.as_str().to_owned()),
@@ -139,12 +151,11 @@ fn rejected(outcome: AttemptOutcome, speaker: Option<&ProviderError>) -> Words {
     }
 }
 
-fn no_words(ladder: &str, untold: Option<&str>) -> Words {
+fn no_words(name: &str, untold: Option<&str>) -> Words {
     let field = untold.unwrap_or("a field of it");
     Words {
         message: format!(
-            "No rung of '{ladder}' has words for '{field}' in its dialect. Leave it out, or ask for \
-             a ladder with a rung of your own dialect."
+            "No provider of '{name}' can be told '{field}'. Leave it out, or choose another model."
         ),
         kind: "invalid_request_error",
         param: untold.map(str::to_owned),
@@ -153,17 +164,17 @@ fn no_words(ladder: &str, untold: Option<&str>) -> Words {
     }
 }
 
-fn no_rung_able(ladder: &str, reason: PassedOver, feature: Option<&'static str>) -> Words {
+fn no_rung_able(name: &str, reason: PassedOver, feature: Option<&'static str>) -> Words {
     let message = match (feature, reason) {
         (Some(feature), _) => format!(
-            "No rung of '{ladder}' supports '{feature}', which this request needs. \
-             Leave it out, or ask for a ladder that has it."
+            "'{name}' does not support '{feature}', which this request needs. Leave it out, or \
+             choose another model."
         ),
-        (None, PassedOver::MaxOutput) => format!(
-            "No rung of '{ladder}' gives an answer as long as max_tokens asks for. Lower it."
-        ),
+        (None, PassedOver::MaxOutput) => {
+            format!("'{name}' cannot give an answer as long as max_tokens asks for. Lower it.")
+        }
         (None, _) => {
-            format!("The prompt is longer than the context of any rung of '{ladder}'. Shorten it.")
+            format!("The prompt is longer than '{name}' can read. Shorten it.")
         }
     };
     Words {
@@ -184,4 +195,73 @@ fn broken(outcome: AttemptOutcome) -> String {
         _ => "The provider reported an error in the middle of the answer.",
     };
     format!("{what} What you have is not the whole answer. Send the request again.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Told;
+    use shared::RequestOutcome;
+
+    fn told(told: Told, wait: Option<u64>) -> String {
+        let failure = Failure {
+            told,
+            status: 500,
+            outcome: RequestOutcome::Failed,
+            cause: None,
+            retry_after: wait.map(Duration::from_millis),
+            speaker: None,
+        };
+        words(&failure, "chat", None, Some("seed")).message
+    }
+
+    #[test]
+    fn f4_no_word_of_the_relays_own_reaches_a_user() {
+        let able = |reason, feature| Told::NoRungAble { reason, feature };
+        for what in [
+            Told::Rejected(AttemptOutcome::BadRequest),
+            Told::Rejected(AttemptOutcome::ContextExceeded),
+            Told::Rejected(AttemptOutcome::Refused),
+            able(PassedOver::Dialect, None),
+            able(PassedOver::Capability, Some("tools")),
+            able(PassedOver::MaxOutput, None),
+            able(PassedOver::Context, None),
+            Told::AllForcedOpen,
+            Told::RateLimited,
+            Told::Unavailable,
+            Told::Timeout,
+            Told::AccountRefused,
+            Told::BadGateway,
+            Told::Deadline,
+            Told::Draining,
+            Told::CutByOperator,
+            Told::RelayFault,
+            Told::Broken(AttemptOutcome::Stall),
+            Told::Broken(AttemptOutcome::Disconnect),
+            Told::Broken(AttemptOutcome::StreamError),
+        ] {
+            let message = told(what, Some(1000));
+            for word in ["rung", "ladder", "tried", "Retry-After", "dialect", "token in time"] {
+                assert!(!message.contains(word), "{message}");
+            }
+            assert!(message.ends_with('.'), "{message}");
+        }
+    }
+
+    #[test]
+    fn f4_a_wait_is_told_as_a_number() {
+        for (wait, text) in [
+            (None, "again shortly."),
+            (Some(200), "in 1 second."),
+            (Some(11_001), "in 12 seconds."),
+            (Some(90_000), "in 90 seconds."),
+            (Some(300_000), "in 5 minutes."),
+            (Some(7_300_000), "in 3 hours."),
+        ] {
+            for what in [Told::RateLimited, Told::Unavailable] {
+                let message = told(what, wait);
+                assert!(message.ends_with(text), "{message}");
+            }
+        }
+    }
 }

@@ -172,10 +172,18 @@ impl RequestEnd {
 
     /// What all attempts cost together; unknown as soon as one is.
     pub(super) fn cost(&self) -> Result<NanoUsd, &'static str> {
-        self.attempts.iter().try_fold(NanoUsd(0), |sum, attempt| {
-            attempt.cost.map(|cost| NanoUsd(sum.0.saturating_add(cost.0)))
-        })
+        cost_of(&self.attempts)
     }
+}
+
+/// What these attempts cost together; unknown as soon as one is.
+///
+/// # Errors
+/// Why it is not known.
+pub fn cost_of(attempts: &[AttemptEnd]) -> Result<NanoUsd, &'static str> {
+    attempts.iter().try_fold(NanoUsd(0), |sum, attempt| {
+        attempt.cost.map(|cost| NanoUsd(sum.0.saturating_add(cost.0)))
+    })
 }
 
 /// A breaker changed its state, or its weight.

@@ -145,7 +145,8 @@ fn allow(
         headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(PREFLIGHT_LASTS));
     } else {
         let exposed = HeaderValue::from_static(
-            "x-should-retry, retry-after, x-belay-request-id, x-belay-rung, x-belay-attempts, \
+            "x-should-retry, retry-after, x-request-id, request-id, x-belay-request-id, \
+             x-belay-rung, x-belay-attempts, \
              x-belay-hedged, x-belay-ttft-ms, x-belay-latency-ms, x-belay-input-tokens, \
              x-belay-output-tokens, x-belay-estimated, x-belay-cost-usd, x-belay-outcome",
         );

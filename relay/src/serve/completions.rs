@@ -76,6 +76,7 @@ async fn complete(dialect: Dialect, (State(relay), Extension(peer), request): As
     };
     // From here on a drain waits for it, and it counts among the running ones.
     let running = relay.enter();
+    let stamp = in_force.config.stamp(client);
     let name: Option<Arc<str>> = client.map(|client| client.name.as_str().into());
     let mut known = Known::default();
     let asked = (dialect, &head.headers, body);
@@ -115,6 +116,7 @@ async fn complete(dialect: Dialect, (State(relay), Extension(peer), request): As
         along,
         prompt,
         schema,
+        stamp,
         peer,
         running,
     };
@@ -204,7 +206,7 @@ fn prompt(ladder: &Ladder, headers: &HeaderMap) -> Result<Option<usize>, Rejecti
             StatusCode::BAD_REQUEST,
             "unknown_prompt",
             format!(
-                "The ladder has no prompt of the name in '{PROMPT}'. Leave the header out, or name \
+                "This model has no prompt of the name in '{PROMPT}'. Leave the header out, or name \
                  one of its prompts: {there}."
             ),
         )
@@ -267,7 +269,7 @@ fn unknown_model() -> Rejection {
     Rejection::new(
         StatusCode::NOT_FOUND,
         "model_not_found",
-        "There is no ladder of this name that you may use. 'model' must be one of those that \
+        "There is no model of this name that you may use. 'model' must be one of those that \
          GET /v1/models lists.",
     )
     .about("model")

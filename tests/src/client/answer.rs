@@ -133,7 +133,15 @@ impl Answer {
         }
     }
 
-    /// What the relay stamped just before the end.
+    /// How often the relay gave a sign of life.
+    #[track_caller]
+    #[must_use]
+    pub fn beats(&self) -> usize {
+        let of = |event: &Event| event.beats + usize::from(event.event.as_deref() == Some("ping"));
+        self.events().iter().map(of).sum()
+    }
+
+    /// What the relay stamped into its last event.
     #[track_caller]
     #[must_use]
     pub fn stamp(&self) -> Option<Value> {

@@ -8,7 +8,7 @@ mod messages;
 mod responses;
 mod said;
 
-pub(super) use said::{Call, Said};
+pub(crate) use said::{Call, Said};
 
 use serde_json::{Value, json};
 use tests::client::request;
@@ -16,14 +16,14 @@ use tests::{Answer, End, Exchange, Relay, openai};
 
 /// Whose client it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Client {
+pub(crate) enum Client {
     Chat,
     Messages,
     Responses,
 }
 
 /// All of them.
-pub(super) const CLIENTS: [Client; 3] = [Client::Chat, Client::Messages, Client::Responses];
+pub(crate) const CLIENTS: [Client; 3] = [Client::Chat, Client::Messages, Client::Responses];
 
 impl Client {
     const fn path(self) -> &'static str {
@@ -35,7 +35,7 @@ impl Client {
     }
 
     /// A request for one JSON answer, of ladder `chat`.
-    pub(super) fn whole_request(self) -> Value {
+    pub(crate) fn whole_request(self) -> Value {
         match self {
             Self::Chat => openai::ask_whole("chat"),
             Self::Messages => json!({
@@ -49,7 +49,7 @@ impl Client {
     }
 
     /// A request for a stream, of ladder `chat`; with usage, where that must be asked for.
-    pub(super) fn request(self) -> Value {
+    pub(crate) fn request(self) -> Value {
         let mut more = json!({"stream": true});
         if self == Self::Chat {
             more["stream_options"] = json!({"include_usage": true});
@@ -57,7 +57,7 @@ impl Client {
         openai::with(self.whole_request(), &more)
     }
 
-    pub(super) async fn open_with(
+    pub(crate) async fn open_with(
         self,
         relay: &Relay,
         headers: &[(&str, &str)],
@@ -69,23 +69,23 @@ impl Client {
     }
 
     /// Asks for a stream; reading is up to the test.
-    pub(super) async fn open(self, relay: &Relay) -> Exchange {
+    pub(crate) async fn open(self, relay: &Relay) -> Exchange {
         self.open_with(relay, &[], &self.request()).await
     }
 
     /// Asks for a stream and reads all of it.
-    pub(super) async fn ask(self, relay: &Relay) -> Answer {
+    pub(crate) async fn ask(self, relay: &Relay) -> Answer {
         self.open(relay).await.finish().await
     }
 
     /// Asks for one JSON answer.
-    pub(super) async fn ask_whole(self, relay: &Relay) -> Answer {
+    pub(crate) async fn ask_whole(self, relay: &Relay) -> Answer {
         self.open_with(relay, &[], &self.whole_request()).await.finish().await
     }
 
     /// What a 200 says, a stream or one JSON body.
     #[track_caller]
-    pub(super) fn read(self, answer: &Answer) -> Said {
+    pub(crate) fn read(self, answer: &Answer) -> Said {
         assert_eq!(answer.status, 200, "{self:?}: {}", answer.body_text());
         assert_eq!(answer.end, End::Proper, "{self:?}: {}", answer.body_text());
         let kind = answer.header("content-type").unwrap_or_default();
@@ -102,7 +102,7 @@ impl Client {
 
     /// Fails unless this is a whole answer, however it ended; gives what it says.
     #[track_caller]
-    pub(super) fn read_whole(self, answer: &Answer) -> Said {
+    pub(crate) fn read_whole(self, answer: &Answer) -> Said {
         let said = self.read(answer);
         assert_eq!(said.error, None, "{self:?}: {}", answer.body_text());
         assert!(said.complete, "{self:?}: no proper end: {}", answer.body_text());
@@ -114,7 +114,7 @@ impl Client {
 
     /// Fails unless this is a whole answer with this text that ended by itself.
     #[track_caller]
-    pub(super) fn assert_good(self, answer: &Answer, words: &str) -> Said {
+    pub(crate) fn assert_good(self, answer: &Answer, words: &str) -> Said {
         let said = self.read_whole(answer);
         assert_eq!(said.text, words, "{self:?}: {}", answer.body_text());
         assert_eq!(said.finish.as_deref(), Some(self.stop()), "{self:?}: {}", answer.body_text());
@@ -123,7 +123,7 @@ impl Client {
 
     /// Fails unless this is a stream that broke after `words`; gives its error.
     #[track_caller]
-    pub(super) fn assert_broken(self, answer: &Answer, words: &str) -> Value {
+    pub(crate) fn assert_broken(self, answer: &Answer, words: &str) -> Value {
         let said = self.read(answer);
         assert_eq!(said.text, words, "{self:?}: {}", answer.body_text());
         assert!(!said.complete, "{self:?}: no made-up end: {}", answer.body_text());
@@ -138,7 +138,7 @@ impl Client {
 
     /// Fails unless this is an HTTP error in this client's shape; gives its object.
     #[track_caller]
-    pub(super) fn assert_error(self, answer: &Answer, status: u16) -> Value {
+    pub(crate) fn assert_error(self, answer: &Answer, status: u16) -> Value {
         assert_eq!(answer.status, status, "{self:?}: {}", answer.body_text());
         assert_eq!(answer.end, End::Proper);
         let kind = answer.header("content-type").unwrap_or_default();
@@ -177,7 +177,7 @@ impl Client {
     }
 
     /// Its word for an answer that ended by itself.
-    pub(super) const fn stop(self) -> &'static str {
+    pub(crate) const fn stop(self) -> &'static str {
         match self {
             Self::Chat => "stop",
             Self::Messages => "end_turn",
@@ -186,7 +186,7 @@ impl Client {
     }
 
     /// Its word for an answer that waits for its tools.
-    pub(super) const fn tools(self) -> &'static str {
+    pub(crate) const fn tools(self) -> &'static str {
         match self {
             Self::Chat => "tool_calls",
             Self::Messages => "tool_use",
@@ -195,7 +195,7 @@ impl Client {
     }
 
     /// Its word for an answer that was filtered.
-    pub(super) const fn filtered(self) -> &'static str {
+    pub(crate) const fn filtered(self) -> &'static str {
         match self {
             Self::Chat => "content_filter",
             Self::Messages => "refusal",

@@ -273,8 +273,8 @@ async fn a_lost_hedge_is_an_estimate_and_part_of_the_requests_cost() {
         assert!(prompt > 0 && (speech != Speech::Messages || prompt == 11), "{prompt}");
         let lost = i64::try_from(prompt).unwrap() * IN + i64::try_from(output).unwrap() * OUT;
         assert_eq!(booked(&relay, &answer), (Ok(lost + GOOD), vec![Ok(lost), Ok(GOOD)]));
-        // The stamp is the answer's own.
-        assert_eq!(stamped(&answer, true), (Some(GOOD), false));
+        // So is the stamp: what was tried in vain is part of it.
+        assert_eq!(stamped(&answer, true), (Some(lost + GOOD), true));
     }
 }
 
@@ -296,7 +296,7 @@ async fn what_a_failed_attempt_cost_is_part_of_the_requests_cost() {
         assert!(prompt > 0 && (speech != Speech::Messages || prompt == 11), "{speech:?}");
         let lost = prompt * IN + 4 * OUT;
         assert_eq!(booked(&relay, &answer), (Ok(lost + GOOD), vec![Ok(lost), Ok(GOOD)]));
-        assert_eq!(stamped(&answer, false), (Some(GOOD), false));
+        assert_eq!(stamped(&answer, false), (Some(lost + GOOD), true));
     }
 }
 

@@ -93,15 +93,6 @@ fn pinging(speech: Speech) -> Reply {
     reply.hold()
 }
 
-/// How often a client heard that its stream lives on, after its text.
-fn kept_alive(client: Client, answer: &tests::Answer) -> usize {
-    let is_alive = |event: &tests::client::Event| {
-        let is_comment = event.comment.as_ref().is_some_and(|text| !text.starts_with("belay "));
-        is_comment || (client == Client::Messages && event.event.as_deref() == Some("ping"))
-    };
-    answer.events().iter().filter(|event| is_alive(event)).count()
-}
-
 #[tokio::test]
 async fn b26_pings_do_not_hide_a_dead_stream() {
     for speech in SPEECHES {
@@ -120,7 +111,7 @@ async fn b26_pings_do_not_hide_a_dead_stream() {
             assert_eq!(row.stream_verdict, Some(shared::StreamVerdict::Bad));
             let which = row.detail.unwrap_or_default();
             assert!(which.contains("1s") || which.contains("1 s"), "clock and value: {which:?}");
-            let kept_alive = kept_alive(client, &answer);
+            let kept_alive = answer.beats();
             assert!(kept_alive >= 2, "{client:?} {speech:?}: kept alive {kept_alive} times");
         }
     }

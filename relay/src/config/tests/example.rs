@@ -81,7 +81,7 @@ fn completed_it_means_exactly_this() {
     assert_eq!(config.server, Server::default());
     assert_eq!(config.admin, Admin::default());
     assert_eq!(config.journal, JournalConfig::default());
-    let web = Client { name: "web".to_owned(), keys: vec![[0x0a; 32]], ladders: None };
+    let web = Client { name: "web".to_owned(), keys: vec![[0x0a; 32]], ladders: None, stamp: None };
     assert_eq!(config.clients, [web]);
     let here = Provider {
         name: "here".to_owned(),
@@ -198,7 +198,7 @@ fn every_other_key_means_something() {
             listen: "[::]:80".parse().unwrap(),
             early_headers: secs(1),
             heartbeat: secs(2),
-            stamp: false,
+            stamp: Some(Stamp::None),
             max_body: 2048,
             max_event: 3_000_000,
             max_requests: 4,
@@ -214,6 +214,7 @@ fn every_other_key_means_something() {
     assert_eq!((journal.retain, journal.max_size), (secs(3600), 5 << 20));
     assert_eq!(clients[0].keys, [[0x11; 32], [0x22; 32]]);
     assert_eq!(clients[0].ladders, Some(vec![1]));
+    assert_eq!(clients[0].stamp, Some(Stamp::Full));
     let provider = &providers[0];
     assert_eq!(
         (provider.http2, provider.max_connections, provider.connect),
@@ -264,6 +265,7 @@ max_size = "5MiB"
 [clients.web]
 key_sha256 = ["#1#", "#2#"]
 ladders = ["a"]
+stamp = "full"
 [providers.p]
 dialect = "openai-chat"
 base_url = "https://p.example"
@@ -314,7 +316,7 @@ fn the_defaults_are_those_of_the_design() {
     assert_eq!((server.early_headers, server.heartbeat), (secs(20), secs(10)));
     assert_eq!((server.max_body, server.max_event), (32 * 1024 * 1024, 8 * 1024 * 1024));
     assert_eq!((server.client_write_timeout, server.drain), (secs(30), secs(30)));
-    assert_eq!((server.max_requests, server.stamp), (10_000, true));
+    assert_eq!((server.max_requests, server.stamp), (10_000, None));
     assert_eq!(Admin::default().listen.to_string(), "127.0.0.1:8788");
     let journal = JournalConfig::default();
     assert_eq!((journal.retain, journal.max_size), (secs(2_592_000), 4_294_967_296));

@@ -59,7 +59,8 @@ fn of_server() {
         (LISTEN, "heartbeat = ¶\"15 parsecs\"", "server.heartbeat", "unknown time unit"),
         (LISTEN, "client_write_timeout = ¶\"\"", "server.client_write_timeout", "no duration"),
         (LISTEN, "drain = ¶\"90M\"", "server.drain", "too long"),
-        (LISTEN, "stamp = ¶\"yes\"", "server.stamp", "true or false, not a string"),
+        (LISTEN, "stamp = ¶\"ful\"", "server.stamp", "mean 'full'?"),
+        (LISTEN, "stamp = ¶1", "server.stamp", "\"full\", not an integer"),
         (LISTEN, "max_body = ¶\"8 megs\"", "server.max_body", "'8 megs' is no size"),
         (LISTEN, "max_body = ¶-1", "server.max_body", "'-1' is out of range"),
         (LISTEN, "max_body = ¶\"0B\"", "server.max_body", "1KiB to 1GiB"),
@@ -157,6 +158,7 @@ fn of_clients() {
         ),
         (KEY, "key_sha256=\"#2#\"\nladders=[¶\"chta\"]", "clients.web.ladders[0]", "mean 'chat'?"),
         (KEY, "key_sha256=\"#2#\"\nladders=[¶\"gpt\"]", "clients.web.ladders[0]", "name, 'chat'"),
+        (KEY, "key_sha256=\"#2#\"\nstamp=¶\"all\"", "clients.web.stamp", "no word"),
         (KEY, "key_sha256=\"#2#\"\nladders=¶[]", "clients.web.ladders", "without a ladder"),
     ]);
 }

@@ -4,7 +4,6 @@ use super::{Driver, MAX_ANSWER, Phase};
 use crate::dialect::answer::{AnswerReader, AnswerSpec, Form};
 use crate::dialect::neutral::{Again, Degrade, Target};
 use crate::dialect::schema::Schema;
-use crate::dialect::stamp::HEARTBEAT;
 use crate::drive::capture::{Capture, is_sampled};
 use crate::drive::count;
 use crate::drive::in_force::Rung;
@@ -67,7 +66,7 @@ impl Driver {
             }
             Action::SendHead => {
                 self.send_head();
-                self.out.extend_from_slice(HEARTBEAT);
+                self.beat_due = true;
             }
             Action::Commit(attempt) => self.commit(attempt),
             Action::Complete { attempt, outcome } => self.complete(attempt, outcome),

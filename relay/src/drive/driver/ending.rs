@@ -1,6 +1,7 @@
 //! How a request ends: the whole answer or the error, with its stamp and its record.
 
 use super::{Driver, Phase};
+use crate::config::Stamp;
 use crate::dialect::client_error::{BelayError, ClientError, error_event};
 use crate::dialect::stamp;
 use crate::drive::capture::MOST_ASKED;
@@ -9,7 +10,7 @@ use crate::drive::count;
 use crate::drive::operator::Gone;
 use crate::drive::reply::{self, Out, Reply, error_reply};
 use crate::drive::tell::{Words, words};
-use crate::journal::{AttemptEnd, CaptureRecord, Commit};
+use crate::journal::{AttemptEnd, CaptureRecord, Commit, cost_of};
 use crate::policy::{AttemptId, Failure, RungIndex, Told};
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, header};
@@ -20,7 +21,16 @@ impl Driver {
     /// The relay's own headers, as far as they are known.
     pub(super) fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        reply::set(&mut headers, reply::REQUEST_ID, &self.log.start.id.to_string());
+        reply::set_id(&mut headers, &self.log.start.id.to_string());
+        if self.stamp == Stamp::None {
+            return headers;
+        }
+        if let Some(ttft) = self.log.ttft_ms() {
+            headers.insert(reply::TTFT_MS, HeaderValue::from(ttft));
+        }
+        if self.stamp == Stamp::Id {
+            return headers;
+        }
         if let Some(rung) = &self.log.answered_by {
             reply::set(&mut headers, reply::RUNG, rung);
         }
@@ -29,9 +39,6 @@ impl Driver {
             reply::HEDGED,
             HeaderValue::from_static(if self.log.hedged { "true" } else { "false" }),
         );
-        if let Some(ttft) = self.log.ttft_ms() {
-            headers.insert(reply::TTFT_MS, HeaderValue::from(ttft));
-        }
         headers
     }
 
@@ -41,10 +48,9 @@ impl Driver {
         self.log.events = line.log.events;
         if self.request.stream() {
             let mut ending = line.reader.take_tail();
-            let terminator = line.reader.take_terminator();
-            self.push_stamp(outcome.as_str(), &mut ending);
-            ending.extend_from_slice(&terminator);
+            ending.extend_from_slice(&line.reader.take_terminator());
             self.keep_whole(&ending);
+            self.push_stamp(outcome.as_str(), &mut ending);
             self.close(outcome, None, ending.freeze());
         } else {
             let body: Bytes = line.reader.take_whole().into();
@@ -91,16 +97,17 @@ impl Driver {
             Some(error)
         });
         let Words { message, kind, param, code, recoverable } =
-            words(failure, &self.ladder, speaker.as_ref(), self.untold().as_deref());
+            words(failure, self.request.model(), speaker.as_ref(), self.untold().as_deref());
         let request_id = self.log.start.id.to_string();
         let attempts = self.log.attempts.iter();
         let tried: Vec<_> =
             attempts.map(|a| (a.start.rung.to_string(), a.outcome.as_str())).collect();
+        let tried = (self.stamp == Stamp::Full).then_some(&*tried);
         let outcome = match failure.told {
             Told::Broken(outcome) => outcome.as_str(),
             _ => failure.outcome.as_str(),
         };
-        let belay = BelayError { request_id: &request_id, outcome, recoverable, tried: &tried };
+        let belay = BelayError { request_id: &request_id, outcome, recoverable, tried };
         let error = ClientError {
             message: &message,
             kind,
@@ -112,12 +119,13 @@ impl Driver {
         };
         if self.head_sent {
             let mut ending = BytesMut::new();
-            self.push_stamp(outcome, &mut ending);
             error_event(self.request.dialect(), &error, self.sequence(), &mut ending);
+            self.push_stamp(outcome, &mut ending);
             self.close(failure.outcome, failure.cause, ending.freeze());
         } else {
             let mut reply = error_reply(self.request.dialect(), &error, failure.retry_after);
             reply.headers.extend(self.headers());
+            self.stamp_headers(outcome, &mut reply.headers);
             self.log.status = Some(failure.status);
             self.answer(reply, failure.outcome, failure.cause);
         }
@@ -148,27 +156,36 @@ impl Driver {
         line.map_or(0, |line| line.reader.sequence())
     }
 
-    /// What is known only at the end, as a comment before it.
+    /// What is known only at the end, as a comment in its block.
     fn push_stamp(&self, outcome: &str, out: &mut BytesMut) {
-        if self.in_force.config.server.stamp {
-            stamp::comment(&self.stamp(outcome).to_string(), out);
+        if self.stamp != Stamp::None {
+            stamp::comment(&self.stamped(outcome).to_string(), out);
         }
     }
 
-    fn stamp(&self, outcome: &str) -> serde_json::Value {
+    /// Tokens are the answer's; the cost is the request's, all that was tried for it.
+    fn stamped(&self, outcome: &str) -> serde_json::Value {
+        let is_full = self.stamp == Stamp::Full;
         let answer = self.answering();
-        let cost = answer.and_then(|attempt| attempt.cost.ok());
-        serde_json::json!({
+        let cost = cost_of(&self.log.attempts).ok();
+        let answer_estimated = answer.is_some_and(|attempt| attempt.estimated);
+        let some_estimated = self.log.attempts.iter().any(|attempt| attempt.estimated);
+        let mut stamp = serde_json::json!({
+            "request_id": self.log.start.id,
             "rung": self.log.answered_by.as_deref(),
             "latency_ms": self.log.latency_ms(),
             "ttft_ms": self.log.ttft_ms(),
             "input_tokens": answer.and_then(|attempt| attempt.usage.input),
             "output_tokens": answer.and_then(|attempt| attempt.usage.output),
-            "estimated": answer.is_some_and(|attempt| attempt.estimated),
+            "estimated": answer_estimated || (is_full && some_estimated),
             "cost_usd": cost.map(shared::NanoUsd::usd),
             "dropped": self.dropped().filter(|&dropped| dropped > 0),
             "outcome": outcome,
-        })
+        });
+        if let Some(members) = stamp.as_object_mut().filter(|_| !is_full) {
+            members.retain(|key, _| !matches!(key.as_str(), "rung" | "cost_usd"));
+        }
+        stamp
     }
 
     /// Events of the answer that could not be read and were left out.
@@ -179,10 +196,10 @@ impl Driver {
 
     /// The same as headers, for answers that are not streams.
     fn stamp_headers(&self, outcome: &str, headers: &mut HeaderMap) {
-        if !self.in_force.config.server.stamp {
+        if self.stamp == Stamp::None {
             return;
         }
-        if let serde_json::Value::Object(stamp) = self.stamp(outcome) {
+        if let serde_json::Value::Object(stamp) = self.stamped(outcome) {
             for (key, value) in stamp {
                 let name = format!("x-belay-{}", key.replace('_', "-"));
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -199,6 +216,7 @@ impl Driver {
     }
 
     fn close(&mut self, outcome: RequestOutcome, cause: Option<Cause>, ending: Bytes) {
+        let ending = if self.out.is_empty() { self.after_beats(ending) } else { ending };
         self.log.bytes = self.log.bytes.saturating_add(ending.len() as u64);
         // What stands before the ending goes out first, so count it as sent.
         self.log.bytes = self.log.bytes.saturating_add(self.out.len() as u64);

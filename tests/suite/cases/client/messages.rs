@@ -43,10 +43,7 @@ struct Reading {
 pub(super) fn stream(answer: &Answer) -> Said {
     let mut reading = Reading::default();
     for event in answer.events() {
-        let Some(data) = event.data else {
-            assert!(event.comment.is_some(), "an event without data: {event:?}");
-            continue;
-        };
+        let data = event.data.expect("no event is without data");
         let data: Value =
             serde_json::from_str(&data).unwrap_or_else(|error| panic!("{error}: {data}"));
         let name = event.event.as_deref().expect("every event has its name");
