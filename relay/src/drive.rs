@@ -12,6 +12,7 @@ mod alarm;
 mod capture;
 mod closing;
 mod count;
+mod count_tokens;
 mod driver;
 mod facts;
 mod in_force;

@@ -5,26 +5,46 @@
 
 mod answer;
 mod completions;
+mod count_tokens;
 mod decode;
 mod keys;
+mod models;
 mod reject;
 
 #[cfg(test)]
 mod tests;
 
-use crate::dialect::openai_chat::models_body;
+use crate::dialect::request::Endpoint;
 use crate::drive::{Relay, set_id};
 use crate::listen::Guard;
 use crate::wall;
-use axum::Router;
-use axum::extract::State;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use http::{HeaderMap, StatusCode, Uri, header};
+use axum::routing::{MethodRouter, get, post};
+use axum::{Extension, Router};
+use http::{StatusCode, Uri, header};
 use reject::Rejection;
 use shared::Dialect;
 use std::sync::Arc;
+
+/// What there is, for whoever calls something else.
+const CALLS: &[(&str, &str)] = &[
+    ("POST", "/v1/chat/completions"),
+    ("POST", "/v1/messages"),
+    ("POST", "/v1/messages/count_tokens"),
+    ("POST", "/v1/responses"),
+    ("POST", "/v1/completions"),
+    ("POST", "/v1/embeddings"),
+    ("POST", "/v1/moderations"),
+    ("GET", "/v1/models"),
+    ("GET", "/v1/models/{model}"),
+    ("GET", "/healthz"),
+];
+
+/// A route whose answers pass through.
+fn through(endpoint: Endpoint) -> MethodRouter<Arc<Relay>> {
+    post(completions::through).layer(Extension(endpoint))
+}
 
 /// The data plane's routes.
 pub fn router(relay: &Arc<Relay>) -> Router {
@@ -44,28 +64,20 @@ pub fn router(relay: &Arc<Relay>) -> Router {
         .route("/v1/chat/completions", post(completions::chat))
         .route("/v1/messages", post(completions::messages))
         .route("/v1/responses", post(completions::responses))
-        .route("/v1/models", get(models))
+        .route("/v1/messages/count_tokens", post(count_tokens::count_tokens))
+        .route("/v1/completions", through(Endpoint::Completions))
+        .route("/v1/embeddings", through(Endpoint::Embeddings))
+        .route("/v1/moderations", through(Endpoint::Moderations))
+        .route("/v1/models", get(models::all))
+        .route("/v1/models/", get(models::all))
+        .route("/v1/models/{*name}", get(models::one))
         .route("/healthz", get(healthy))
+        .route("/health", get(healthy))
         .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn(move |request, next| guard().pass(request, next)))
         .layer(middleware::map_response(with_id))
         .with_state(Arc::clone(relay))
-}
-
-async fn models(State(relay): State<Arc<Relay>>, headers: HeaderMap) -> Response {
-    let in_force = relay.in_force();
-    let client = match keys::client(&in_force.config.clients, &headers) {
-        Ok(client) => client,
-        Err(rejection) => return rejection.into_response(),
-    };
-    let names = in_force
-        .ladders
-        .iter()
-        .enumerate()
-        .filter_map(|(index, ladder)| keys::may_use(client, index).then_some(&*ladder.name));
-    let body = models_body(names, relay.started);
-    ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
 /// Whoever reports an answer can name it.
@@ -81,25 +93,36 @@ async fn healthy() -> &'static str {
 }
 
 async fn unknown_path(uri: Uri) -> Rejection {
-    let dialect = if uri.path().starts_with("/v1/messages") {
-        Dialect::AnthropicMessages
-    } else {
-        Dialect::OpenaiChat
-    };
+    let calls: Vec<String> =
+        CALLS.iter().map(|(method, path)| format!("{method} {path}")).collect();
     Rejection::new(
         StatusCode::NOT_FOUND,
         "unknown_path",
-        "This relay serves POST /v1/chat/completions, /v1/messages and /v1/responses, and \
-         GET /v1/models. Set your SDK's base URL to this address: with /v1 at its end for \
-         OpenAI's SDKs, without for Anthropic's.",
+        format!(
+            "There is nothing at this path. This relay serves {}. Set your SDK's base URL to this \
+             address: with /v1 at its end for OpenAI's SDKs, without for Anthropic's.",
+            calls.join(", ")
+        ),
     )
-    .to(dialect)
+    .to(dialect_of(&uri))
 }
 
-async fn wrong_method() -> Rejection {
+async fn wrong_method(uri: Uri) -> Rejection {
+    let path = uri.path().trim_end_matches('/');
+    let right = CALLS.iter().find(|(_, known)| *known == path).map_or("GET", |(method, _)| method);
     Rejection::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "method_not_allowed",
-        "Wrong method for this path: completions are POSTed, models are read with GET.",
+        format!("Wrong method for this path: use {right}."),
     )
+    .to(dialect_of(&uri))
+}
+
+/// Whose client asks, as far as the path tells.
+fn dialect_of(uri: &Uri) -> Dialect {
+    if uri.path().starts_with("/v1/messages") {
+        Dialect::AnthropicMessages
+    } else {
+        Dialect::OpenaiChat
+    }
 }

@@ -86,12 +86,12 @@ class Relay:
     """A running `belay serve`, one rung per upstream, one ladder named `chat` over all of them.
 
     `ladder` is TOML text for `[ladders.chat]`, `admin` for `[admin]`, `rungs` maps a rung to TOML
-    text of its own, `more` is appended to the file.
+    text of its own, `more` is appended to the file, `server` is for `[server]`.
     """
 
-    def __init__(self, folder, upstreams, ladder="", rungs=None, more="", admin=""):
+    def __init__(self, folder, upstreams, ladder="", rungs=None, more="", admin="", server=""):
         parts = [
-            '[server]\nlisten = "127.0.0.1:0"',
+            f'[server]\nlisten = "127.0.0.1:0"\n{server}',
             f'[admin]\nlisten = "127.0.0.1:0"\n{admin}',
             f'[journal]\npath = "{folder}/belay.db"',
         ]

@@ -1,13 +1,23 @@
 //! A provider's base URL: checked by hand, since what may not stand in it
-//! (keys, queries, user-info) matters more than the rest of the grammar.
+//! (keys, user-info) matters more than the rest of the grammar.
 
 use super::report::shown;
 use super::tree::Value;
 use std::net::{IpAddr, Ipv6Addr};
 
 /// Ends of a URL that the relay adds by itself.
-const ENDPOINTS: &[&str] =
-    &["/chat/completions", "/completions", "/responses", "/messages", "/models"];
+const ENDPOINTS: &[&str] = &[
+    "/chat/completions",
+    "/completions",
+    "/responses",
+    "/messages",
+    "/models",
+    "/embeddings",
+    "/moderations",
+];
+
+/// Parts of the names of a query's parameters that hold a secret: addresses are logged.
+const SECRETS: &[&str] = &["key", "token", "secret", "sig", "pass", "auth", "code", "cred"];
 
 /// Reads a base URL, without trailing slashes. A placeholder on a mistake.
 pub(super) fn read(value: &Value<'_>) -> String {
@@ -50,8 +60,9 @@ fn check(text: &str) -> Result<Checked, (String, String)> {
     if rest.contains('#') {
         return wrong("has a fragment ('#…')", "leave out '#' and what follows");
     }
-    if rest.contains('?') {
-        return wrong("has a query ('?…')", "leave it out; a key belongs into api_key or headers");
+    let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, q)| (rest, Some(q)));
+    if let Some((text, fix)) = query.and_then(wrong_query) {
+        return wrong(text, fix);
     }
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     if authority.contains('@') {
@@ -62,14 +73,31 @@ fn check(text: &str) -> Result<Checked, (String, String)> {
         return Err((text, example.to_owned()));
     };
     let path = path.trim_end_matches('/');
-    if !path.chars().all(|c| c.is_ascii_alphanumeric() || "-._~%!$&'()*+,;=:@/".contains(c)) {
+    let plain = path.replacen("{model}", "model", 1);
+    if !plain.chars().all(|c| c.is_ascii_alphanumeric() || "-._~%!$&'()*+,;=:@/".contains(c)) {
         return wrong("has a path with characters that a URL cannot hold", "percent-encode them");
     }
     if let Some(end) = ENDPOINTS.iter().find(|end| path.ends_with(*end)) {
         return Err((format!("ends in {end}"), format!("leave {end} out: the relay adds it")));
     }
-    let url = format!("{scheme}://{}{path}", authority.to_ascii_lowercase());
+    let query = query.filter(|query| !query.is_empty());
+    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+    let url = format!("{scheme}://{}{path}{query}", authority.to_ascii_lowercase());
     Ok(Checked { url, plain: scheme == "http" && !local })
+}
+
+/// What is wrong with a query, and what to do. Azure wants an `api-version` there.
+fn wrong_query(query: &str) -> Option<(&'static str, &'static str)> {
+    if !query.chars().all(|c| c.is_ascii_alphanumeric() || "-._~%&=+,:".contains(c)) {
+        return Some(("has a query with characters that a URL cannot hold", "percent-encode them"));
+    }
+    let names = query.split('&').map(|pair| pair.split('=').next().unwrap_or_default());
+    let mut names = names.map(str::to_ascii_lowercase);
+    let is_secret = |name: String| SECRETS.iter().any(|secret| name.contains(secret));
+    names.any(is_secret).then_some((
+        "has a query whose name says that it holds a key",
+        "leave it out; a key belongs into api_key or headers",
+    ))
 }
 
 /// Whether `host[:port]` means this machine; `None` if it is no such thing.
@@ -117,6 +145,12 @@ mod tests {
             ("http://127.0.0.1:8000", "http://127.0.0.1:8000", false),
             ("http://[::1]:8000/", "http://[::1]:8000", false),
             ("http://localhost", "http://localhost", false),
+            (
+                "https://A.example/openai/deployments/{model}/?api-version=2026-10-01",
+                "https://a.example/openai/deployments/{model}?api-version=2026-10-01",
+                false,
+            ),
+            ("https://a.example?", "https://a.example", false),
             ("http://vllm:8000/v1", "http://vllm:8000/v1", true),
             ("http://10.0.0.7/v1", "http://10.0.0.7/v1", true),
             ("http://localhost.evil.example", "http://localhost.evil.example", true),
@@ -135,6 +169,11 @@ mod tests {
             "https://sk-hunter2@a.example",
             "https://user:sk-hunter2@a.example/v1",
             "https://a.example/v1?key=sk-hunter2",
+            "https://a.example/v1?api-version=1&Subscription-Key=sk-hunter2",
+            "https://a.example/v1?access_token=sk-hunter2",
+            "https://a.example/v1?a=<sk-hunter2>",
+            "https://a.example/{model}/{model}",
+            "https://a.example/{other}",
             "https://a.example/v1#sk-hunter2",
             "https://a.example:0",
             "https://a.example:+80",

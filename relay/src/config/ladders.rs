@@ -58,6 +58,9 @@ pub struct Ladder {
     /// Whether whole answers are checked against the JSON schema that was asked for, on
     /// every rung. Default false: only on rungs whose `degrade` says so.
     pub validate: bool,
+    /// Whether all its rungs serve one model, so that embeddings of one may stand beside
+    /// those of another. Default false.
+    pub one_model: bool,
     /// Variants of its system prompt. Default none: the client's own is used.
     pub prompts: Vec<Prompt>,
     /// The variant for requests that name none. Default none.
@@ -156,6 +159,7 @@ fn ladder(
         race: few("race", 0..=10).unwrap_or(0),
         shed: table.word("shed", SHED).unwrap_or(false),
         drill: rescue::number(table, "drill").unwrap_or(0.0),
+        one_model: table.flag("one_model").unwrap_or(false),
         validate: table.flag("validate").unwrap_or(false),
         prompt: table.get("prompt").and_then(|value| prompts::default(&value, &prompts)),
         prompts,

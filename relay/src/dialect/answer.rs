@@ -21,6 +21,7 @@ pub(super) use hearing::{Hearing, Listening, Reader, Sink, Writer};
 use super::matchers::classify;
 use super::neutral::Answer;
 use super::provider_error::ProviderError;
+use super::request::Endpoint;
 use super::sse::{Decoder, Event, Item};
 use super::{anthropic_messages, gemini, openai_chat, openai_responses};
 use between::Between;
@@ -210,6 +211,18 @@ impl AnswerReader {
             whole: None,
             ended: false,
         }
+    }
+
+    /// A reader for one attempt at `endpoint`.
+    #[must_use]
+    pub fn at(endpoint: Endpoint, spec: AnswerSpec) -> Self {
+        let telling: Box<dyn Telling> = match endpoint {
+            Endpoint::Answer | Endpoint::CountTokens => return Self::new(spec),
+            Endpoint::Completions => Box::new(openai_chat::Through::of_texts(spec)),
+            Endpoint::Embeddings => Box::new(openai_chat::Opaque::new("data")),
+            Endpoint::Moderations => Box::new(openai_chat::Opaque::new("results")),
+        };
+        Self { telling, ..Self::new(spec) }
     }
 
     /// Takes in what one network read of an event stream gave.

@@ -7,6 +7,7 @@
 mod aggregate;
 mod chunk;
 mod models;
+mod opaque;
 mod read_request;
 mod reader;
 mod through;
@@ -16,7 +17,8 @@ mod write_request;
 mod writer;
 mod written;
 
-pub use models::models_body;
+pub use models::{model_body, models_body};
+pub(super) use opaque::Opaque;
 pub use read_request::{choices, needs, pass_through, read_request, wants_usage};
 pub(super) use reader::ChatReader;
 pub(super) use through::Through;

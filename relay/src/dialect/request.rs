@@ -6,11 +6,13 @@
 //! request is read once into the neutral form and written from there; what cannot be
 //! said is named, and never left out in silence.
 
+mod endpoint;
 pub(super) mod members;
 mod needs;
 pub(super) mod openai;
 pub(super) mod shape;
 
+pub use endpoint::Endpoint;
 pub use needs::Needs;
 pub(super) use needs::{OpenaiAsks, asks_for_schema};
 
@@ -27,6 +29,7 @@ use std::sync::OnceLock;
 #[derive(Clone)]
 pub struct ClientRequest {
     dialect: Dialect,
+    endpoint: Endpoint,
     fields: Fields,
     model: String,
     stream: bool,
@@ -112,7 +115,72 @@ impl ClientRequest {
             Dialect::Gemini => return Err(no_clients()),
         };
         let (neutral, told) = (OnceLock::new(), Default::default());
-        Ok(Self { dialect, fields, model, stream, wants_usage, choices, needs, neutral, told })
+        Ok(Self {
+            dialect,
+            endpoint: Endpoint::Answer,
+            fields,
+            model,
+            stream,
+            wants_usage,
+            choices,
+            needs,
+            neutral,
+            told,
+        })
+    }
+
+    /// Reads a request for an endpoint whose answers pass through.
+    ///
+    /// # Errors
+    ///
+    /// Says which field is wrong and how to put it right.
+    pub fn parse_for(endpoint: Endpoint, body: &[u8]) -> Result<Self, Reject> {
+        let dialect = endpoint.dialect().unwrap_or(Dialect::OpenaiChat);
+        let fields = object(dialect, body)?;
+        let model = model(&fields)?;
+        let asked = fields.text(endpoint.asked());
+        if asked.is_none() && matches!(endpoint, Endpoint::Embeddings | Endpoint::Moderations) {
+            return Err(Reject::missing(endpoint.asked(), "a text, or a list of them"));
+        }
+        let is_text = endpoint == Endpoint::Completions;
+        let limit = "a whole number, 0 or more";
+        let needs = Needs {
+            prompt_tokens: asked.map_or(0, |asked| asked.len() as u64) / needs::BYTES_PER_TOKEN,
+            max_output: if is_text { whole_number(&fields, "max_tokens", limit)? } else { None },
+            ..Needs::default()
+        };
+        let needs = if endpoint == Endpoint::CountTokens { counted(&fields)? } else { needs };
+        Ok(Self {
+            dialect,
+            endpoint,
+            stream: is_text && flag(&fields, "stream")?,
+            wants_usage: is_text && openai_chat::wants_usage(&fields)?,
+            choices: if is_text { text_choices(&fields)? } else { 1 },
+            fields,
+            model,
+            needs,
+            neutral: OnceLock::new(),
+            told: Default::default(),
+        })
+    }
+
+    /// What is called.
+    #[must_use]
+    pub const fn endpoint(&self) -> Endpoint {
+        self.endpoint
+    }
+
+    /// The request as the client wrote it, but for another model.
+    #[must_use]
+    pub fn for_model(&self, model: &str) -> Vec<u8> {
+        let mut writer = Writer::new(Vec::new());
+        for (key, value) in self.fields.iter() {
+            match key {
+                "model" => writer.string(key, model),
+                _ => writer.raw(key, value.get()),
+            }
+        }
+        writer.finish()
     }
 
     /// The dialect that it was asked in.
@@ -155,6 +223,7 @@ impl ClientRequest {
     #[must_use]
     pub fn schema(&self) -> Option<&RawValue> {
         match self.dialect {
+            _ if self.endpoint != Endpoint::Answer => None,
             Dialect::OpenaiChat => {
                 let format = schema_format(self.fields.get("response_format")?)?;
                 member(member(format, "json_schema")?, "schema")
@@ -211,6 +280,13 @@ impl ClientRequest {
     ///
     /// Names what has no words in `to`, or what in the request is wrong.
     pub fn upstream(&self, to: Dialect, target: &Target<'_>) -> Result<Upstream, Unable> {
+        if self.endpoint.dialect().is_some_and(|own| own != to) {
+            return Err(Unable { feature: self.endpoint.name().to_owned() });
+        }
+        if !matches!(self.endpoint, Endpoint::Answer | Endpoint::Completions) {
+            let body = self.for_model(target.model);
+            return Ok(Upstream { body, left_out: Vec::new() });
+        }
         if to == self.dialect {
             return match to {
                 Dialect::OpenaiChat => Ok(openai_chat::pass_through(&self.fields, target)),
@@ -244,6 +320,26 @@ impl ClientRequest {
         // Its own provider may understand what the relay does not.
         read.map_err(|reject| Unable { feature: reject.param.unwrap_or(reject.message) })
     }
+}
+
+/// What a prompt needs whose tokens are to be counted: an answer to it has no limit yet.
+fn counted(fields: &Fields) -> Result<Needs, Reject> {
+    let mut limited = fields.clone();
+    if let Ok(one) = RawValue::from_string("1".to_owned()) {
+        limited.set("max_tokens".to_owned(), one);
+    }
+    anthropic_messages::needs(&limited)
+}
+
+/// How many texts a completion gives: `n` for each prompt. A list of numbers is one
+/// prompt, in tokens.
+fn text_choices(fields: &Fields) -> Result<u32, Reject> {
+    let each = openai_chat::choices(fields)?;
+    let prompts: Vec<&RawValue> =
+        fields.text("prompt").and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default();
+    let lists = prompts.iter().filter(|one| one.get().starts_with(['"', '[']));
+    let prompts = u32::try_from(lists.count()).unwrap_or(u32::MAX).max(1);
+    Ok(each.saturating_mul(prompts))
 }
 
 fn no_clients() -> Reject {

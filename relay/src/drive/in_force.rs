@@ -25,6 +25,8 @@ pub struct Ladder {
     pub index: LadderIndex,
     /// Its order and policy.
     pub spec: Arc<LadderSpec>,
+    /// Whether all its rungs serve one model, so that their embeddings can be mixed.
+    pub one_model: bool,
     /// Variants of its system prompt.
     pub prompts: Vec<Prompt>,
     /// The variant for requests that name none, as a place among `prompts`.
@@ -324,6 +326,7 @@ fn place_ladders(config: &Config, places: &mut Places, rungs: &[Placed]) -> Vec<
             name,
             index: LadderIndex(at),
             spec,
+            one_model: settings.one_model || settings.rungs.len() == 1,
             prompts: settings.prompts.iter().map(|variant| prompt(variant, &rungs)).collect(),
             prompt: settings.prompt.as_ref().and_then(|wanted| {
                 settings.prompts.iter().position(|variant| variant.name == *wanted)

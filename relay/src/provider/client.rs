@@ -4,6 +4,7 @@ use super::call::{Call, Sending};
 use super::endpoint;
 use super::fresh::MarkLayer;
 use crate::config;
+use crate::dialect::request::Endpoint;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use shared::Dialect;
@@ -72,6 +73,8 @@ impl std::fmt::Debug for Provider {
 pub struct Ask<'a> {
     /// The model's name at the provider; some dialects have it in the path.
     pub model: &'a str,
+    /// What of the provider is called.
+    pub endpoint: Endpoint,
     /// The request in the provider's dialect.
     pub body: Bytes,
     /// Headers of the client's that belong to the dialect and go along.
@@ -151,7 +154,7 @@ impl Provider {
         slots: Option<Arc<Semaphore>>,
     ) -> Result<Self, CannotBuild> {
         let wrong = |why: String| CannotBuild { provider: config.name.clone(), why };
-        let url = endpoint::url(config.dialect, &config.base_url)
+        let url = endpoint::base(config.dialect, &config.base_url)
             .map_err(|error| wrong(format!("base_url: {error}")))?;
         Ok(Self {
             number,
@@ -204,7 +207,7 @@ impl Provider {
     /// Starts a call; poll it for what the provider says.
     #[must_use]
     pub fn call(self: &Arc<Self>, ask: Ask<'_>) -> Call {
-        let url = endpoint::url_for(self.config.dialect, &self.url, ask.model);
+        let url = endpoint::url_for(self.config.dialect, &self.url, ask.endpoint, ask.model);
         let mut headers = self.headers.clone();
         // The provider's own settings beat what a client sent along.
         for (name, value) in ask.along {

@@ -1,5 +1,6 @@
 //! Where each dialect is called, and how it wants to be told who calls.
 
+use crate::dialect::request::Endpoint;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use reqwest::Url;
 use shared::Dialect;
@@ -7,38 +8,59 @@ use shared::Dialect;
 /// What Anthropic is called with where the client does not say. Required by it.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
-/// The address of a provider's endpoint. The two vendors whose own clients take an
-/// address without a version get theirs added where the path is empty.
-pub(super) fn url(dialect: Dialect, base_url: &str) -> Result<Url, String> {
-    let parse = |text: &str| Url::parse(text).map_err(|error| error.to_string());
-    let base = parse(base_url)?;
-    let is_bare = base.path().trim_matches('/').is_empty();
+/// Stands in a base URL for the model's name: Azure has a path for each deployment.
+const MODEL: &str = "%7Bmodel%7D";
+
+/// The address below which a provider is called. The two vendors whose own clients take
+/// an address without a version get theirs added where the path is empty.
+pub(super) fn base(dialect: Dialect, base_url: &str) -> Result<Url, String> {
+    let mut url = Url::parse(base_url).map_err(|error| error.to_string())?;
+    let path = url.path().trim_end_matches('/').to_owned();
     let version = match dialect {
-        Dialect::AnthropicMessages if is_bare => "/v1",
-        Dialect::Gemini if is_bare => "/v1beta",
+        Dialect::AnthropicMessages if path.is_empty() => "/v1",
+        Dialect::Gemini if path.is_empty() => "/v1beta",
         _ => "",
     };
-    let end = match dialect {
-        Dialect::OpenaiChat => "/chat/completions",
-        Dialect::OpenaiResponses => "/responses",
-        Dialect::AnthropicMessages => "/messages",
-        Dialect::Gemini => "/models",
-    };
-    parse(&format!("{base_url}{version}{end}"))
+    url.set_path(&format!("{path}{version}"));
+    Ok(url)
 }
 
-/// The address for a call of `model`.
-pub(super) fn url_for(dialect: Dialect, endpoint: &Url, model: &str) -> Url {
-    let mut url = endpoint.clone();
+/// The address for a call of `model`. A query of the base URL, such as Azure's
+/// `api-version`, stays at its end.
+pub(super) fn url_for(dialect: Dialect, base: &Url, endpoint: Endpoint, model: &str) -> Url {
+    let end = match (endpoint, dialect) {
+        (Endpoint::Completions, _) => "/completions",
+        (Endpoint::Embeddings, _) => "/embeddings",
+        (Endpoint::Moderations, _) => "/moderations",
+        (Endpoint::CountTokens, _) => "/messages/count_tokens",
+        (Endpoint::Answer, Dialect::OpenaiChat) => "/chat/completions",
+        (Endpoint::Answer, Dialect::OpenaiResponses) => "/responses",
+        (Endpoint::Answer, Dialect::AnthropicMessages) => "/messages",
+        (Endpoint::Answer, Dialect::Gemini) => "/models/%7Bmodel%7D:streamGenerateContent",
+    };
+    let mut url = base.clone();
+    let path = format!("{}{end}", base.path().trim_end_matches('/'));
+    if path.contains(MODEL) {
+        // Some write the name as Gemini's list of models does.
+        let prefix = if dialect == Dialect::Gemini { "models/" } else { "" };
+        let model = encoded(model.strip_prefix(prefix).unwrap_or(model));
+        url.set_path(&path.replace(MODEL, &model));
+    } else {
+        url.set_path(&path);
+    }
     if dialect == Dialect::Gemini {
-        // Some write the name as the list of models does.
-        let model = model.strip_prefix("models/").unwrap_or(model);
-        if let Ok(mut path) = url.path_segments_mut() {
-            path.push(&format!("{model}:streamGenerateContent"));
-        }
-        url.set_query(Some("alt=sse"));
+        url.query_pairs_mut().append_pair("alt", "sse");
     }
     url
+}
+
+/// A name as one segment of a path.
+fn encoded(name: &str) -> String {
+    let Ok(mut url) = Url::parse("http://h") else { return String::new() };
+    if let Ok(mut path) = url.path_segments_mut() {
+        path.push(name);
+    }
+    url.path().trim_start_matches('/').to_owned()
 }
 
 /// Headers that a dialect always has.
@@ -88,8 +110,50 @@ mod tests {
                 "http://h/v1beta/models/a%20b%3Fc:streamGenerateContent?alt=sse",
             ),
         ] {
-            let endpoint = url(dialect, base).unwrap();
-            assert_eq!(url_for(dialect, &endpoint, model).as_str(), expected);
+            let base = super::base(dialect, base).unwrap();
+            assert_eq!(url_for(dialect, &base, Endpoint::Answer, model).as_str(), expected);
+        }
+    }
+
+    #[test]
+    fn f3_every_endpoint_has_its_address() {
+        for (endpoint, end) in [
+            (Endpoint::Answer, "chat/completions"),
+            (Endpoint::Completions, "completions"),
+            (Endpoint::Embeddings, "embeddings"),
+            (Endpoint::Moderations, "moderations"),
+        ] {
+            let base = base(Dialect::OpenaiChat, "http://h/v1").unwrap();
+            let url = url_for(Dialect::OpenaiChat, &base, endpoint, "m");
+            assert_eq!(url.as_str(), format!("http://h/v1/{end}"));
+        }
+        let base = base(Dialect::AnthropicMessages, "http://h").unwrap();
+        let url = url_for(Dialect::AnthropicMessages, &base, Endpoint::CountTokens, "m");
+        assert_eq!(url.as_str(), "http://h/v1/messages/count_tokens");
+    }
+
+    #[test]
+    fn f5_azures_addresses_have_a_query_and_a_path_for_each_deployment() {
+        for (base, endpoint, expected) in [
+            (
+                "https://h/openai/deployments/gpt?api-version=2026-10-01",
+                Endpoint::Answer,
+                "https://h/openai/deployments/gpt/chat/completions?api-version=2026-10-01",
+            ),
+            (
+                "https://h/openai/deployments/{model}/?api-version=1&x=2",
+                Endpoint::Embeddings,
+                "https://h/openai/deployments/my%20model%2F1/embeddings?api-version=1&x=2",
+            ),
+            (
+                "https://h/openai/v1?api-version=preview",
+                Endpoint::Completions,
+                "https://h/openai/v1/completions?api-version=preview",
+            ),
+        ] {
+            let base = super::base(Dialect::OpenaiChat, base).unwrap();
+            let url = url_for(Dialect::OpenaiChat, &base, endpoint, "my model/1");
+            assert_eq!(url.as_str(), expected);
         }
     }
 

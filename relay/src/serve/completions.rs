@@ -6,7 +6,7 @@ use super::decode::Encoding;
 use super::keys;
 use super::reject::{Rejection, respond};
 use crate::config::Client;
-use crate::dialect::request::ClientRequest;
+use crate::dialect::request::{ClientRequest, Endpoint};
 use crate::dialect::schema::Schema;
 use crate::drive::{Drain, Driver, InForce, Incoming, Ladder, Peer, Relay, reject_record};
 use crate::wall;
@@ -29,7 +29,7 @@ const PROMPT: &str = "x-belay-prompt";
 
 /// What is known of a request that is turned away, for its record.
 #[derive(Default)]
-struct Known {
+pub(super) struct Known {
     model: Option<String>,
     stream: bool,
 }
@@ -41,7 +41,17 @@ pub(super) async fn chat(
     peer: Extension<Arc<Peer>>,
     request: Request,
 ) -> Response {
-    complete(Dialect::OpenaiChat, (relay, peer, request)).await
+    complete(Dialect::OpenaiChat, Endpoint::Answer, (relay, peer, request)).await
+}
+
+/// An endpoint of OpenAI's whose answers pass through.
+pub(super) async fn through(
+    Extension(endpoint): Extension<Endpoint>,
+    relay: State<Arc<Relay>>,
+    peer: Extension<Arc<Peer>>,
+    request: Request,
+) -> Response {
+    complete(Dialect::OpenaiChat, endpoint, (relay, peer, request)).await
 }
 
 pub(super) async fn messages(
@@ -49,7 +59,7 @@ pub(super) async fn messages(
     peer: Extension<Arc<Peer>>,
     request: Request,
 ) -> Response {
-    complete(Dialect::AnthropicMessages, (relay, peer, request)).await
+    complete(Dialect::AnthropicMessages, Endpoint::Answer, (relay, peer, request)).await
 }
 
 pub(super) async fn responses(
@@ -57,10 +67,14 @@ pub(super) async fn responses(
     peer: Extension<Arc<Peer>>,
     request: Request,
 ) -> Response {
-    complete(Dialect::OpenaiResponses, (relay, peer, request)).await
+    complete(Dialect::OpenaiResponses, Endpoint::Answer, (relay, peer, request)).await
 }
 
-async fn complete(dialect: Dialect, (State(relay), Extension(peer), request): Asked) -> Response {
+async fn complete(
+    dialect: Dialect,
+    endpoint: Endpoint,
+    (State(relay), Extension(peer), request): Asked,
+) -> Response {
     let (id, at, accepted) = (wall::request_id(), wall::unix(), wall::now());
     let (head, body) = request.into_parts();
     // Before the key is known nothing is read and nothing is journaled: strangers
@@ -79,7 +93,7 @@ async fn complete(dialect: Dialect, (State(relay), Extension(peer), request): As
     let stamp = in_force.config.stamp(client);
     let name: Option<Arc<str>> = client.map(|client| client.name.as_str().into());
     let mut known = Known::default();
-    let asked = (dialect, &head.headers, body);
+    let asked = (dialect, endpoint, &head.headers, body);
     let checked = check(&relay, &in_force, client, asked, &mut known).await;
     let (ladder, request) = match checked {
         Ok(checked) => checked,
@@ -94,7 +108,8 @@ async fn complete(dialect: Dialect, (State(relay), Extension(peer), request): As
         return unknown_model().with_id(id).to(dialect).into_response();
     };
     let along = along(dialect, &head.headers);
-    let asked = prompt(&ladder, &head.headers)
+    let asked = comparable(&ladder, endpoint)
+        .and_then(|()| prompt(&ladder, &head.headers))
         .and_then(|prompt| Ok((prompt, schema(&in_force, &ladder, &request)?)));
     let (prompt, schema) = match asked {
         Ok(asked) => asked,
@@ -129,11 +144,11 @@ async fn complete(dialect: Dialect, (State(relay), Extension(peer), request): As
 }
 
 /// Everything that can be wrong with a request, before any provider hears of it.
-async fn check(
+pub(super) async fn check(
     relay: &Relay,
     in_force: &InForce,
     client: Option<&Client>,
-    (dialect, headers, body): (Dialect, &HeaderMap, Body),
+    (dialect, endpoint, headers, body): (Dialect, Endpoint, &HeaderMap, Body),
     known: &mut Known,
 ) -> Result<(usize, ClientRequest), Rejection> {
     let server = &in_force.config.server;
@@ -170,7 +185,11 @@ async fn check(
         let decoding = tokio::task::spawn_blocking(move || encoding.decode(body, limit));
         decoding.await.map_err(|_panicked| fault())??
     };
-    let request = ClientRequest::parse(dialect, &body).map_err(Rejection::of)?;
+    let request = match endpoint {
+        Endpoint::Answer => ClientRequest::parse(dialect, &body),
+        other => ClientRequest::parse_for(other, &body),
+    };
+    let request = request.map_err(Rejection::of)?;
     known.model = Some(request.model().to_owned());
     known.stream = request.stream();
     let ladder = in_force
@@ -182,7 +201,7 @@ async fn check(
 
 /// The headers of a client's that mean something to providers of its own dialect: what
 /// its SDK was made for, and what it wants to try. Nothing else crosses the relay.
-fn along(dialect: Dialect, headers: &HeaderMap) -> HeaderMap {
+pub(super) fn along(dialect: Dialect, headers: &HeaderMap) -> HeaderMap {
     const ANTHROPIC: [&str; 2] = ["anthropic-version", "anthropic-beta"];
     let names = if dialect == Dialect::AnthropicMessages { &ANTHROPIC[..] } else { &[] };
     let mut along = HeaderMap::new();
@@ -212,6 +231,21 @@ fn prompt(ladder: &Ladder, headers: &HeaderMap) -> Result<Option<usize>, Rejecti
         )
         .about(PROMPT)
     })
+}
+
+/// Vectors of two models have nothing in common, though nobody sees it: a ladder gives
+/// embeddings only where its operator says that all of it is one model.
+fn comparable(ladder: &Ladder, endpoint: Endpoint) -> Result<(), Rejection> {
+    if endpoint != Endpoint::Embeddings || ladder.one_model {
+        return Ok(());
+    }
+    Err(Rejection::new(
+        StatusCode::BAD_REQUEST,
+        "embeddings_not_comparable",
+        "Several models may answer under this name, and their embeddings cannot be compared. Use \
+         a name that stands for one model; its operator marks it with 'one_model = true'.",
+    )
+    .about("model"))
 }
 
 /// The schema that the answer must follow, where the relay may have to check it.
@@ -265,7 +299,7 @@ async fn read(body: Body, limit: usize) -> Result<Bytes, Rejection> {
     }
 }
 
-fn unknown_model() -> Rejection {
+pub(super) fn unknown_model() -> Rejection {
     Rejection::new(
         StatusCode::NOT_FOUND,
         "model_not_found",
@@ -275,7 +309,7 @@ fn unknown_model() -> Rejection {
     .about("model")
 }
 
-fn fault() -> Rejection {
+pub(super) fn fault() -> Rejection {
     Rejection::new(
         StatusCode::INTERNAL_SERVER_ERROR,
         "relay_fault",

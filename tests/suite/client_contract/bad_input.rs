@@ -120,7 +120,7 @@ async fn a_wrong_method_path_or_type_is_said_so() {
     let form = [("Content-Type", "application/x-www-form-urlencoded")];
     let answer = relay.call("POST", PATH, &form, Some(body.as_bytes())).await;
     assert_told("a form", &answer, &[415]);
-    for path in ["/", "/v1", "/v1/completions", "/v1/chat/completions/x", "/chat/completions"] {
+    for path in ["/", "/v1", "/v1/files", "/v1/chat/completions/x", "/chat/completions"] {
         let answer = relay.call("POST", path, &[], Some(body.as_bytes())).await;
         assert_told(path, &answer, &[404]);
     }

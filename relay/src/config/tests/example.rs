@@ -126,6 +126,7 @@ fn completed_it_means_exactly_this() {
         race: 0,
         shed: false,
         drill: 0.0,
+        one_model: false,
         validate: false,
         prompts: Vec::new(),
         prompt: None,

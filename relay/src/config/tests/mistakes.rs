@@ -311,6 +311,7 @@ fn of_prompts_captures_and_checks() {
         (ALIASES, "capture = { when = \"off\", ¶x = 1 }", "ladders.chat.capture.x", "no key"),
         (ALIASES, "prompt = ¶\"short\"", "ladders.chat.prompt", "no variant"),
         (ALIASES, "validate = ¶1", "ladders.chat.validate", "true or false"),
+        (ALIASES, "one_model = ¶1", "ladders.chat.one_model", "true or false"),
         (
             ALIASES,
             "[ladders.chat.prompts.short]\nc = ¶\"a.md\"",

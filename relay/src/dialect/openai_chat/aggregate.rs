@@ -46,6 +46,8 @@ impl Budget {
 /// An answer that is growing.
 #[derive(Debug)]
 pub(super) struct Aggregate {
+    /// What the answer calls itself.
+    object: &'static str,
     limit: usize,
     budget: Budget,
     top: Fields,
@@ -53,8 +55,9 @@ pub(super) struct Aggregate {
 }
 
 impl Aggregate {
-    pub(super) fn new(limit: usize) -> Self {
+    pub(super) fn new(object: &'static str, limit: usize) -> Self {
         Self {
+            object,
             limit,
             budget: Budget { left: limit },
             top: Fields::default(),
@@ -77,14 +80,14 @@ impl Aggregate {
     /// The answer so far; afterwards there is none.
     pub(super) fn take(&mut self) -> Vec<u8> {
         let limit = self.limit;
-        let this = std::mem::replace(self, Self::new(limit));
+        let this = std::mem::replace(self, Self::new(self.object, limit));
         let mut writer = Writer::new(Vec::with_capacity(this.held().saturating_add(64)));
         let early = ["id"];
         let written = |key: &str| early.contains(&key);
         for (key, value) in this.top.iter().filter(|(key, _)| written(key)) {
             writer.raw(key, value.get());
         }
-        writer.string("object", "chat.completion");
+        writer.string("object", this.object);
         for (key, value) in this.top.iter().filter(|(key, _)| !written(key) && *key != "usage") {
             writer.raw(key, value.get());
         }

@@ -28,7 +28,21 @@ struct Model<'a> {
 /// The body of `GET /v1/models`. `created` is when they came into being.
 #[must_use]
 pub fn models_body<'a>(names: impl Iterator<Item = &'a str>, created: UnixMillis) -> Vec<u8> {
-    let model = |id: &'a str| Model {
+    let data: Vec<Model<'a>> = names.map(|name| model(name, created)).collect();
+    let (first_id, last_id) = (data.first().map(|one| one.id), data.last().map(|one| one.id));
+    // Plain text and numbers: writing them into memory cannot fail.
+    serde_json::to_vec(&List { object: "list", data, has_more: false, first_id, last_id })
+        .unwrap_or_default()
+}
+
+/// The body of `GET /v1/models/{name}`.
+#[must_use]
+pub fn model_body(name: &str, created: UnixMillis) -> Vec<u8> {
+    serde_json::to_vec(&model(name, created)).unwrap_or_default()
+}
+
+fn model(id: &str, created: UnixMillis) -> Model<'_> {
+    Model {
         id,
         object: "model",
         created: created.0 / 1000,
@@ -36,12 +50,7 @@ pub fn models_body<'a>(names: impl Iterator<Item = &'a str>, created: UnixMillis
         kind: "model",
         display_name: id,
         created_at: created.to_string(),
-    };
-    let data: Vec<Model<'a>> = names.map(model).collect();
-    let (first_id, last_id) = (data.first().map(|one| one.id), data.last().map(|one| one.id));
-    // Plain text and numbers: writing them into memory cannot fail.
-    serde_json::to_vec(&List { object: "list", data, has_more: false, first_id, last_id })
-        .unwrap_or_default()
+    }
 }
 
 #[cfg(test)]
@@ -61,5 +70,7 @@ mod tests {
         let expected = json!({"object": "list", "data": data, "has_more": false,
             "first_id": "chat", "last_id": "a\"b"});
         assert_eq!(body, expected);
+        let one: Value = serde_json::from_slice(&model_body("chat", UnixMillis(7_000))).unwrap();
+        assert_eq!(one, model("chat"));
     }
 }

@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed as _, MapAccess};
 use serde_json::value::RawValue;
 
 /// The usual rule of thumb for English text; other scripts have more tokens.
-const BYTES_PER_TOKEN: u64 = 4;
+pub(super) const BYTES_PER_TOKEN: u64 = 4;
 
 /// What a rung must be able to do to serve a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use super::{Driver, MAX_ANSWER, Phase};
 use crate::dialect::answer::{AnswerReader, AnswerSpec, Form};
 use crate::dialect::neutral::{Again, Degrade, Target};
+use crate::dialect::request::Endpoint;
 use crate::dialect::schema::Schema;
 use crate::drive::capture::{Capture, is_sampled};
 use crate::drive::count;
@@ -166,6 +167,7 @@ impl Driver {
                 let same = dialect == self.request.dialect();
                 let nothing = HeaderMap::new();
                 let ask = Ask {
+                    endpoint: self.request.endpoint(),
                     model: &rung.model,
                     body: upstream.body.into(),
                     along: if same { &self.along } else { &nothing },
@@ -184,7 +186,7 @@ impl Driver {
             id,
             call: Some(call),
             rung,
-            reader: AnswerReader::new(spec),
+            reader: AnswerReader::at(self.request.endpoint(), spec),
             held: BytesMut::new(),
             max_held: max_event,
             added: ask_usage && adds,
@@ -201,7 +203,11 @@ impl Driver {
     /// Whether a request that this rung answers is kept whole: one below rung one, in the
     /// order that is in force.
     fn is_kept(&self, rung: RungIndex) -> bool {
-        if self.ladder.capture <= 0.0 || !is_sampled(self.log.start.id, self.ladder.capture) {
+        let is_answer = self.request.endpoint() == Endpoint::Answer;
+        if !is_answer
+            || self.ladder.capture <= 0.0
+            || !is_sampled(self.log.start.id, self.ladder.capture)
+        {
             return false;
         }
         let (ladder, now) = (self.ladder.index, wall::now());

@@ -202,7 +202,7 @@ impl Driver {
         if let serde_json::Value::Object(stamp) = self.stamped(outcome) {
             for (key, value) in stamp {
                 let name = format!("x-belay-{}", key.replace('_', "-"));
-                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let text = plain(&value);
                 if let (false, Ok(name)) = (value.is_null(), name.parse::<header::HeaderName>()) {
                     reply::set(headers, name, &text);
                 }
@@ -261,6 +261,15 @@ impl Driver {
         let gone = Gone { at: record.start.at, need: self.need, usage };
         self.relay.past.keep(self.ladder.index, gone);
         self.relay.journal.end(record)
+    }
+}
+
+/// A figure or a word as a header has it: no quotes, no exponent.
+fn plain(value: &serde_json::Value) -> String {
+    match (value.as_str(), value.as_f64().filter(|_| value.is_f64())) {
+        (Some(text), _) => text.to_owned(),
+        (None, Some(number)) => number.to_string(),
+        (None, None) => value.to_string(),
     }
 }
 

@@ -177,6 +177,7 @@ impl Relay {
         };
         let call = match request.upstream(rung.provider.dialect(), &target) {
             Ok(upstream) => rung.provider.call(Ask {
+                endpoint: request.endpoint(),
                 model: &rung.model,
                 body: upstream.body.into(),
                 along: &HeaderMap::new(),

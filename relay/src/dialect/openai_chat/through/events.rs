@@ -29,9 +29,16 @@ pub(in crate::dialect) struct State {
     /// The framed usage chunk. Apart from the tail, since it comes last and once.
     usage: BytesMut,
     body: Body,
+    /// Old completions, whose choices have a `text` and no message.
+    of_texts: bool,
 }
 
 impl State {
+    pub(in crate::dialect) fn of_texts(spec: AnswerSpec) -> Self {
+        let aggregate = Aggregate::new("text_completion", spec.max_answer);
+        Self { of_texts: true, body: Body::Growing(Box::new(aggregate)), ..Self::new(spec) }
+    }
+
     pub(in crate::dialect) fn new(spec: AnswerSpec) -> Self {
         Self {
             spec,
@@ -41,7 +48,8 @@ impl State {
             told_finished: false,
             tail: BytesMut::new(),
             usage: BytesMut::new(),
-            body: Body::Growing(Box::new(Aggregate::new(spec.max_answer))),
+            body: Body::Growing(Box::new(Aggregate::new("chat.completion", spec.max_answer))),
+            of_texts: false,
         }
     }
 
@@ -185,6 +193,8 @@ impl Telling for State {
         heard.events = 1;
         self.take_facts(&chunk, heard);
         match self.spec.form {
+            // A text is a chunk of its own already.
+            Form::Stream if self.of_texts => frame::data(&text, &mut self.tail),
             Form::Stream => {
                 let unasked = &mut BytesMut::new();
                 let usage = if self.spec.wants_usage { &mut self.usage } else { unasked };

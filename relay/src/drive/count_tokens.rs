@@ -1,0 +1,56 @@
+//! How many tokens a prompt has, asked of a provider that counts them.
+//!
+//! Outside all traffic: it is free, gives no verdict, and is not journaled. Who asks has an
+//! estimate to fall back on, so one provider is asked, once, and not for long.
+
+use super::in_force::{InForce, Ladder};
+use super::relay::Relay;
+use crate::dialect::request::ClientRequest;
+use crate::provider::{Ask, Said};
+use crate::wall;
+use bytes::Bytes;
+use http::HeaderMap;
+use serde::Deserialize;
+use std::time::Duration;
+
+/// Counting is quick, or not worth the wait.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// A count is a few bytes.
+const MOST: usize = 64 * 1024;
+
+#[derive(Deserialize)]
+struct Count {
+    #[serde(rename = "input_tokens")]
+    _input_tokens: u64,
+}
+
+impl Relay {
+    /// What the first usable rung that counts says; `None` where nobody does.
+    pub async fn count_tokens(
+        &self,
+        in_force: &InForce,
+        ladder: &Ladder,
+        request: &ClientRequest,
+        along: &HeaderMap,
+    ) -> Option<Bytes> {
+        let now = wall::now();
+        let dialect = request.endpoint().dialect();
+        let rungs = ladder.spec.rungs.iter().filter_map(|rung| in_force.rung(*rung));
+        let mut counting = rungs.filter(|rung| Some(rung.provider.dialect()) == dialect);
+        let rung = counting
+            .find(|rung| self.with_board(now, |board| board.usable(rung.index, now).is_ok()))?;
+        let mut call = rung.provider.call(Ask {
+            model: &rung.model,
+            endpoint: request.endpoint(),
+            body: request.for_model(&rung.model).into(),
+            along,
+            max_answer: MOST,
+            once: false,
+        });
+        let said = std::future::poll_fn(|cx| call.poll_said(cx));
+        match tokio::time::timeout(PATIENCE, said).await {
+            Ok(Said::Whole(body)) => serde_json::from_slice::<Count>(&body).is_ok().then_some(body),
+            _ => None,
+        }
+    }
+}
