@@ -43,7 +43,7 @@ pub use look::{next, watch};
 pub use operator::{Answer, Refused, RefusedWhy};
 pub use relay::{Drain, Peer, Relay, Running};
 pub use reload::{CannotReload, Reloaded};
-pub use reply::{Head, Out, Reply, error_reply, set_id};
+pub use reply::{AskAgain, Head, Out, Reply, error_reply, set_id};
 pub use restore::look_after_rungs;
 pub use still::beat;
 pub use turn::nap;

@@ -10,6 +10,7 @@ use super::rescue::{self, Hedge, RetryBudget};
 use super::rungs::Rung;
 use super::supports::{self, Capability};
 use super::tree::{Placed, Table, Value};
+use super::units::show_duration;
 use super::units::{CLOCK, PAUSE};
 use std::time::Duration;
 
@@ -80,18 +81,27 @@ pub struct Clocks {
     pub ttft: Option<Duration>,
     /// Token to token, per attempt. Default 15 s.
     pub inter_token: Duration,
-    /// Accept to end, per request. Default 90 s.
+    /// Accept to commit, per request; for whole answers, accept to end. Default 90 s.
     pub total: Duration,
+    /// Accept to end of a committed stream. Default 15 min, and never below `total`.
+    pub stream_total: Duration,
 }
 
 impl Clocks {
     /// What `ttft` is where nobody says.
     pub const TTFT: Duration = Duration::from_secs(15);
+    const TOTAL: Duration = Duration::from_secs(90);
+    const STREAM_TOTAL: Duration = Duration::from_mins(15);
 }
 
 impl Default for Clocks {
     fn default() -> Self {
-        Self { ttft: None, inter_token: Duration::from_secs(15), total: Duration::from_secs(90) }
+        Self {
+            ttft: None,
+            inter_token: Duration::from_secs(15),
+            total: Self::TOTAL,
+            stream_total: Self::STREAM_TOTAL,
+        }
     }
 }
 
@@ -179,11 +189,21 @@ fn members(value: &Value<'_>, rungs: &[Placed<Rung>]) -> Vec<usize> {
 fn clocks(value: &Value<'_>) -> Clocks {
     let default = Clocks::default();
     let Some(table) = value.table() else { return default };
+    let total = table.duration("total", &CLOCK).unwrap_or(default.total);
     let clocks = Clocks {
         ttft: table.duration("ttft", &CLOCK),
         inter_token: table.duration("inter_token", &CLOCK).unwrap_or(default.inter_token),
-        total: table.duration("total", &CLOCK).unwrap_or(default.total),
+        total,
+        stream_total: table
+            .duration("stream_total", &CLOCK)
+            .unwrap_or(default.stream_total.max(total)),
     };
+    if let Some(value) = table.get("stream_total").filter(|_| clocks.stream_total < total) {
+        value.error(
+            format!("is shorter than total ({})", show_duration(total)),
+            "raise it, or lower total: a stream that has begun may run on to stream_total",
+        );
+    }
     table.check_keys();
     clocks
 }

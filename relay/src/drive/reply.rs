@@ -6,8 +6,19 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use shared::Dialect;
 use std::time::Duration;
 
-/// The longest wait that a client is told: SDKs sleep on it without asking.
-const LONGEST_RETRY_AFTER: u64 = 60;
+/// The longest wait that a client is told.
+const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
+/// The longest wait on which an SDK may sleep while somebody waits: it does so without a word.
+const LONGEST_SLEEP: Duration = Duration::from_secs(5);
+
+/// When asking again is worth while, for a client of a ladder that is `interactive` or not.
+#[derive(Debug, Clone, Copy)]
+pub struct AskAgain {
+    /// From now.
+    pub after: Duration,
+    /// Whether somebody waits for the answer.
+    pub interactive: bool,
+}
 
 /// The relay's own response headers.
 pub(super) const RUNG: HeaderName = HeaderName::from_static("x-belay-rung");
@@ -79,22 +90,22 @@ pub fn set_id(headers: &mut HeaderMap, id: &str) {
 /// The relay has tried already, so SDKs are told not to; only where it knows
 /// when asking again is worth while do they hear that time instead.
 #[must_use]
-pub fn error_reply(to: Dialect, error: &ClientError<'_>, retry_after: Option<Duration>) -> Reply {
+pub fn error_reply(to: Dialect, error: &ClientError<'_>, ask_again: Option<AskAgain>) -> Reply {
     let ClientError { status, request_id, .. } = *error;
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     set_id(&mut headers, request_id);
-    match retry_after.filter(|_| matches!(status, 429 | 503)) {
-        Some(wait) => {
-            let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-            let seconds = millis.div_ceil(1000).clamp(1, LONGEST_RETRY_AFTER);
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-            if millis > LONGEST_RETRY_AFTER.saturating_mul(1000) {
-                // An SDK would sleep on it only to be told the same again.
-                set(&mut headers, SHOULD_RETRY, "false");
-            }
-        }
-        None => set(&mut headers, SHOULD_RETRY, "false"),
+    let ask_again = ask_again.filter(|_| matches!(status, 429 | 503));
+    if let Some(AskAgain { after, .. }) = ask_again {
+        let told = after.clamp(Duration::from_secs(1), LONGEST_RETRY_AFTER);
+        let seconds = told.as_secs().saturating_add(u64::from(told.subsec_nanos() > 0));
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    let may_sleep = ask_again.is_some_and(|AskAgain { after, interactive }| {
+        after <= if interactive { LONGEST_SLEEP } else { LONGEST_RETRY_AFTER }
+    });
+    if !may_sleep {
+        set(&mut headers, SHOULD_RETRY, "false");
     }
     Reply { status, headers, body: error_body(to, error).into() }
 }
@@ -105,7 +116,7 @@ mod tests {
 
     #[test]
     fn an_sdk_comes_back_only_where_that_can_help() {
-        let told = |status, wait: Option<u64>| {
+        let told_on = |interactive, status, wait: Option<u64>| {
             let error = ClientError {
                 message: "m",
                 kind: "k",
@@ -115,11 +126,13 @@ mod tests {
                 request_id: "req_1",
                 belay: None,
             };
-            let wait = wait.map(Duration::from_millis);
-            let headers = error_reply(Dialect::OpenaiChat, &error, wait).headers;
+            let again =
+                wait.map(|wait| AskAgain { after: Duration::from_millis(wait), interactive });
+            let headers = error_reply(Dialect::OpenaiChat, &error, again).headers;
             let text = |name| headers.get(name).map(|value| value.to_str().unwrap().to_owned());
             (text(header::RETRY_AFTER), text(SHOULD_RETRY))
         };
+        let told = |status, wait| told_on(false, status, wait);
         let seconds = |text: &str| Some(text.to_owned());
         let no = || Some("false".to_owned());
         assert_eq!(told(429, Some(1)), (seconds("1"), None));
@@ -127,5 +140,8 @@ mod tests {
         assert_eq!(told(429, Some(60_001)), (seconds("60"), no()), "it would be too early");
         assert_eq!(told(429, None), (None, no()));
         assert_eq!(told(502, Some(1)), (None, no()));
+        // Where somebody waits, an SDK may not sleep for long.
+        assert_eq!(told_on(true, 503, Some(5_000)), (seconds("5"), None));
+        assert_eq!(told_on(true, 429, Some(5_001)), (seconds("6"), no()));
     }
 }

@@ -134,6 +134,7 @@ pub(super) fn ladder_spec(
         ttft: ladder.clocks.ttft,
         inter_token: ladder.clocks.inter_token,
         total: ladder.clocks.total,
+        stream_total: ladder.clocks.stream_total,
         retries: ladder.retries,
         fail_fast: ladder.fail_fast,
         max_attempts: ladder.max_attempts,

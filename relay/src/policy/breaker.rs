@@ -470,11 +470,15 @@ impl Breaker {
         }
     }
 
+    /// Whether it is open because the account was refused.
+    pub(crate) fn is_hard_down(&self) -> bool {
+        self.opened_by == Some(Why::Auth) && matches!(self.state, State::Open { .. })
+    }
+
     /// Ends a hard-down, since the account has another key: the next request is the
     /// probe. Returns whether it was one.
     pub(crate) fn under_another_key(&mut self, now: Time) -> bool {
-        let hard_down =
-            self.opened_by == Some(Why::Auth) && matches!(self.state, State::Open { .. });
+        let hard_down = self.is_hard_down();
         if hard_down {
             self.become_half_open(now);
         }

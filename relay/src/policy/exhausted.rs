@@ -4,6 +4,7 @@
 use crate::policy::action::{Failure, Told};
 use crate::policy::attempt::Attempt;
 use crate::policy::board::Board;
+use crate::policy::breaker::Breaker;
 use crate::policy::ladder::RungIndex;
 use crate::policy::plan::Plan;
 use crate::policy::table::{Rank, row};
@@ -74,8 +75,12 @@ fn nobody_called(plan: &Plan, board: &Board, now: Time) -> Failure {
 fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failure {
     let told_by = || attempts.iter().filter(|attempt| !attempt.repeated);
     let ranks = || told_by().filter_map(|attempt| Some(row(attempt.outcome?).rank));
-    let passed = |reason| plan.passed_over.iter().any(|(_, other)| *other == reason);
-    let open = passed(PassedOver::Open) || passed(PassedOver::NoSlot);
+    // A rung whose account is refused is no want of capacity: that reason is told for as long
+    // as it lasts.
+    let is_refused = |rung| board.breaker(rung).is_some_and(Breaker::is_hard_down);
+    let open = plan.passed_over.iter().any(|(rung, reason)| {
+        matches!(reason, PassedOver::Open | PassedOver::NoSlot) && !is_refused(*rung)
+    });
     let is_held = |rung| board.held_until(rung, now).is_some();
     let held = callable(plan).any(is_held);
     // A rung that was called is what it said last; one that was not is what its hold says.
@@ -108,10 +113,16 @@ fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failu
     }
 }
 
-/// The soonest end of a hold on any rung that this request could use.
+/// The soonest end of a hold or a cool-down of any rung that this request could use.
 fn soonest(plan: &Plan, board: &Board, now: Time) -> Option<Duration> {
+    let open = |reason| matches!(reason, PassedOver::Open | PassedOver::NoSlot);
+    let open = plan.passed_over.iter().filter(|(_, reason)| open(*reason)).map(|(rung, _)| *rung);
     callable(plan)
-        .filter_map(|rung| board.held_until(rung, now))
+        .chain(open)
+        .filter_map(|rung| {
+            let held = board.held_until(rung, now);
+            held.max(board.reopens(rung))
+        })
         .min()
         .map(|until| until.since(now))
 }

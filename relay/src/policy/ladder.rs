@@ -267,8 +267,10 @@ pub struct LadderSpec {
     pub ttft: Option<Duration>,
     /// The second clock.
     pub inter_token: Duration,
-    /// The third clock.
+    /// The third clock, until the commit.
     pub total: Duration,
+    /// The third clock of a committed stream.
+    pub stream_total: Duration,
     /// Calls of the same rung after its first; `None`: the defaults of the walk.
     pub retries: Option<u32>,
     /// No retry and no waiting at all.
@@ -306,6 +308,7 @@ impl Default for LadderSpec {
             ttft: None,
             inter_token: Duration::from_secs(15),
             total: Duration::from_secs(90),
+            stream_total: Duration::from_mins(15),
             retries: None,
             fail_fast: false,
             max_attempts: None,

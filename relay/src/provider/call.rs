@@ -5,6 +5,7 @@
 
 use super::client::Provider;
 use super::fresh::watching;
+use crate::wall;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, header};
 use http_body::Body as _;
@@ -23,6 +24,10 @@ const MAX_ERROR_BODY: usize = 64 * 1024;
 const ERROR_BODY_TIME: Duration = Duration::from_millis(500);
 /// A provider's last chunk follows its terminator within this, or the connection is closed.
 const END_OF_BODY: Duration = Duration::from_secs(1);
+
+/// A pooled connection that the provider had closed already fails within this. One that dies
+/// later has carried a request that the provider may have worked on: that is a failure.
+const STALE: Duration = Duration::from_millis(500);
 
 /// What an upstream call said.
 #[derive(Debug)]
@@ -171,7 +176,8 @@ async fn open(provider: Arc<Provider>, sending: Sending, max_answer: usize, once
     Opened { said, body, slot }
 }
 
-/// Sends the request; a reused connection that dies before the head is dialled fresh, once.
+/// Sends the request; a reused connection that dies at once, before the head, is dialled fresh,
+/// once.
 async fn send(
     provider: &Provider,
     sending: Sending,
@@ -181,10 +187,11 @@ async fn send(
     if once {
         return post(&clients.fresh, sending).await.map_err(|error| no_head(&error));
     }
+    let sent = wall::now();
     let (answer, connected) = watching(post(&clients.pooled, sending.clone())).await;
     match answer {
         Ok(response) => Ok(response),
-        Err(error) if !connected && !error.is_connect() => {
+        Err(error) if !connected && !error.is_connect() && wall::now().since(sent) < STALE => {
             post(&clients.fresh, sending).await.map_err(|error| no_head(&error))
         }
         Err(error) => Err(no_head(&error)),

@@ -2,7 +2,7 @@
 
 use crate::dialect::client_error::ClientError;
 use crate::dialect::request::Reject;
-use crate::drive::{Reply, error_reply};
+use crate::drive::{AskAgain, Reply, error_reply};
 use crate::wall;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
@@ -86,7 +86,9 @@ impl IntoResponse for Rejection {
             request_id: &id,
             belay: None,
         };
-        respond(error_reply(self.dialect, &error, self.retry_after))
+        // Nobody knows the ladder yet: the shorter sleep is the safe one.
+        let again = self.retry_after.map(|after| AskAgain { after, interactive: true });
+        respond(error_reply(self.dialect, &error, again))
     }
 }
 

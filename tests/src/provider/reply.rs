@@ -115,6 +115,12 @@ impl Reply {
         Self::headless(Step::Close)
     }
 
+    /// Reads the request, works on it for `span`, and closes the connection without an answer.
+    #[must_use]
+    pub fn closed_after(span: Duration) -> Self {
+        Self { steps: vec![Step::Pause(span), Step::Close], ..Self::closed() }
+    }
+
     /// Reads the request and resets the connection without an answer.
     #[must_use]
     pub fn reset_at_once() -> Self {

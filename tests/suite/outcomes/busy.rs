@@ -24,9 +24,9 @@ fn retry_after(answer: &tests::Answer) -> u64 {
 
 #[tokio::test]
 async fn rate_limited_goes_to_the_next_rung_and_alone_is_a_429() {
-    let reply = limited().header("retry-after", "30");
+    let reply = limited().header("retry-after", "5");
     let answer = Row::moved_on("429", reply, "rate_limited", 429).check().await;
-    assert!((1..=30).contains(&retry_after(&answer)), "{:?}", answer.head);
+    assert!((1..=5).contains(&retry_after(&answer)), "{:?}", answer.head);
     assert_ne!(answer.header("x-should-retry"), Some("false"), "the client may come back");
 }
 
@@ -137,10 +137,10 @@ async fn overloaded_with_a_retry_after_is_a_hold() {
 
 #[tokio::test]
 async fn overloaded_alone_passes_the_retry_after_on() {
-    let a = Provider::always(overloaded(503).header("retry-after", "20")).await;
+    let a = Provider::always(overloaded(503).header("retry-after", "4")).await;
     let relay = Relay::start(&Setup::over(&[&a])).await;
     let answer = relay.ask().await;
     answer.assert_error(503);
-    assert!((1..=20).contains(&retry_after(&answer)));
+    assert!((1..=4).contains(&retry_after(&answer)));
     assert_ne!(answer.header("x-should-retry"), Some("false"));
 }

@@ -70,7 +70,8 @@ async fn deadline_in_the_stream_is_an_error_event() {
     let words = ["w"; 30];
     let a = Provider::always(Reply::begins("w").words(&words, ms(100)).stop()).await;
     let b = Provider::always(Reply::text("from B")).await;
-    let clocks = "ttft = \"500ms\", inter_token = \"500ms\", total = \"800ms\"";
+    let clocks =
+        "ttft = \"500ms\", inter_token = \"500ms\", total = \"600ms\", stream_total = \"800ms\"";
     let relay = Relay::start(&Setup::over(&[&a, &b]).clocks(clocks)).await;
     let answer = relay.ask().await;
     answer.assert_broken(&answer.text());

@@ -70,3 +70,32 @@ async fn h5_what_a_provider_says_of_the_relays_account_is_not_passed_on() {
     answer.assert_error(502);
     assert!(!answer.body_text().contains("acme"), "{}", answer.body_text());
 }
+
+#[tokio::test]
+async fn h2_a_reused_connection_that_dies_late_is_a_failure_and_not_sent_again() {
+    for (works, all, words) in [
+        (ms(0), ["a first ok"].as_slice(), "from A"),
+        (ms(900), &["a first connect", "b failover ok"], "from B"),
+    ] {
+        // A connection that is used again is closed after a while without a word.
+        let a = Provider::scripted(move |call| {
+            if call.on_connection == 0 { Reply::text("from A") } else { Reply::closed_after(works) }
+        })
+        .await;
+        let b = Provider::always(Reply::text("from B")).await;
+        let relay = Relay::start(&Setup::over(&[&a, &b])).await;
+        // Each worker has connections of its own.
+        let mut before = 0;
+        let answer = loop {
+            let answer = relay.ask().await;
+            if a.calls().iter().any(|call| call.on_connection > 0) {
+                break answer;
+            }
+            before = a.count();
+        };
+        answer.assert_good(words);
+        assert_eq!(tried(&relay.journaled(&answer.id()).await), all);
+        let sent = a.count() - before;
+        assert_eq!(sent, if works.is_zero() { 2 } else { 1 }, "{works:?}");
+    }
+}

@@ -113,6 +113,7 @@ fn completed_it_means_exactly_this() {
             ttft: Some(Duration::from_secs(15)),
             inter_token: Duration::from_secs(15),
             total: Duration::from_secs(90),
+            stream_total: Duration::from_mins(15),
         },
         retries: None,
         fail_fast: false,

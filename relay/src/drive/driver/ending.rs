@@ -8,7 +8,7 @@ use crate::drive::capture::MOST_ASKED;
 use crate::drive::closing::Closing;
 use crate::drive::count;
 use crate::drive::operator::Gone;
-use crate::drive::reply::{self, Out, Reply, error_reply};
+use crate::drive::reply::{self, AskAgain, Out, Reply, error_reply};
 use crate::drive::tell::{Words, words};
 use crate::journal::{AttemptEnd, CaptureRecord, Commit, cost_of};
 use crate::policy::{AttemptId, Failure, RungIndex, Told};
@@ -123,7 +123,9 @@ impl Driver {
             self.push_stamp(outcome, &mut ending);
             self.close(failure.outcome, failure.cause, ending.freeze());
         } else {
-            let mut reply = error_reply(self.request.dialect(), &error, failure.retry_after);
+            let interactive = self.ladder.spec.interactive;
+            let again = failure.retry_after.map(|after| AskAgain { after, interactive });
+            let mut reply = error_reply(self.request.dialect(), &error, again);
             reply.headers.extend(self.headers());
             self.stamp_headers(outcome, &mut reply.headers);
             self.log.status = Some(failure.status);

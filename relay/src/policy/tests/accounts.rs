@@ -5,9 +5,9 @@ use super::scenario::*;
 use crate::policy::board::Report;
 use crate::policy::breaker::State;
 use crate::policy::{
-    Action, Ending, HedgeDelay, HedgeSpec, Input, LadderSpec, Probe, RungSpec, Why,
+    Action, Ending, HedgeDelay, HedgeSpec, Input, LadderSpec, Override, Probe, RungSpec, Told, Why,
 };
-use shared::{AttemptOutcome as O, PassedOver, Signature};
+use shared::{AttemptKind as K, AttemptOutcome as O, PassedOver, Signature};
 use std::time::Duration;
 
 fn known(status: u16) -> Ending {
@@ -117,4 +117,27 @@ fn an_unseen_probe_is_a_witness_like_any_other() {
     assert_eq!(house.state(FIRST), State::HalfOpen { taken: false, good: 0 });
     unseen(&mut house).ended(house.now, &by_status(403), &mut house.board);
     assert_eq!(house.whys().last(), Some(&Why::Auth));
+}
+
+#[test]
+fn b7_a_refused_account_is_the_reason_for_as_long_as_it_lasts() {
+    let mut house = House::new(1);
+    let (mut walk, _) = house.walk();
+    let first = failure(&house.give(&mut walk, Input::Ended(A, by_status(401))));
+    assert_eq!((first.told, first.status), (Told::AccountRefused, 502));
+    let (mut walk, actions) = house.walk();
+    assert_eq!(dials(&actions), [(1, 0, K::LastResort)]);
+    let later = failure(&house.give(&mut walk, Input::Ended(A, by_status(401))));
+    assert_eq!((later.told, later.retry_after), (Told::AccountRefused, None));
+}
+
+#[test]
+fn b7_with_everything_open_the_client_is_told_when() {
+    let mut house = House::new(2);
+    let until = house.open();
+    house.board.force(SECOND, house.now, Override::ForcedOpen);
+    let (mut walk, actions) = house.walk();
+    assert_eq!(dials(&actions), [(1, 0, K::LastResort)]);
+    let told = failure(&house.give(&mut walk, Input::Ended(A, by_status(500))));
+    assert_eq!((told.status, told.retry_after), (503, Some(until.since(house.now))));
 }

@@ -243,7 +243,7 @@ fn with_everything_open_one_last_resort_is_made() {
     let (mut walk, actions) = house.walk();
     assert_eq!(dials(&actions), [(1, 0, K::LastResort)]);
     let told = failure(&house.give(&mut walk, Input::Ended(A, by_status(500))));
-    assert_eq!(told.status, 503, "no retry, and open counts as unavailable");
+    assert_eq!(told.status, 502, "no retry; a refused account is no want of capacity");
     // A good one moves the open breaker to half-open.
     let (mut walk, _) = house.walk();
     house.give(&mut walk, Input::Token { attempt: A, refusal: false });

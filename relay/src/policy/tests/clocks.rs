@@ -148,6 +148,27 @@ fn the_third_clock_ends_everything() {
 }
 
 #[test]
+fn a_committed_stream_may_run_on_to_a_third_clock_of_its_own() {
+    let clocks = (Duration::from_secs(3), Duration::from_secs(8));
+    let spec = LadderSpec { total: clocks.0, stream_total: clocks.1, ..ladder(1) };
+    let mut stage = Stage::set(spec.clone(), rungs(1), streaming());
+    stage.give(Input::Start);
+    stage.token(A);
+    for _ in 0..7 {
+        stage.after(1_000).give(Input::Wake);
+        stage.walk.heard(stage.now, A);
+        assert!(!stage.walk.is_over());
+    }
+    let actions = stage.after(1_000).give(Input::Wake);
+    assert_eq!(outcomes(&actions), [(1, O::Deadline)]);
+    // A whole answer is not committed before its end.
+    let mut stage = Stage::set(spec, rungs(1), Need::default());
+    stage.give(Input::Start);
+    stage.token(A);
+    assert_eq!(outcomes(&stage.after(3_000).give(Input::Wake)), [(1, O::Deadline)]);
+}
+
+#[test]
 fn after_a_finish_reason_the_clocks_stop_and_the_relay_ends_the_stream_itself() {
     let mut stage = Stage::on(1);
     stage.token(A);

@@ -335,13 +335,14 @@ fn side_effects_are_not_sent_twice_without_an_explicit_refusal() {
         stage.give(Input::Start);
         assert_eq!(dials(&stage.end(A, ending)).len(), 1);
     }
-    // A silent one is not cut to call another: by default it may run to the third clock,
-    // and an explicit first clock ends the walk.
+    // A silent one is not cut to call another, but the first clock ends it, set or not.
     let mut stage = Stage::set(ladder(2), rungs(2), need);
     stage.give(Input::Start);
+    let started = stage.now;
     while !stage.walk.is_over() {
         assert_eq!(dials(&stage.wake()), []);
     }
+    assert_eq!(stage.now.since(started).as_secs(), 15, "not the third clock");
     let explicit = LadderSpec { ttft: Some(std::time::Duration::from_secs(1)), ..ladder(2) };
     let mut stage = Stage::set(explicit, rungs(2), need);
     stage.give(Input::Start);

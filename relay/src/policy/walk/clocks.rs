@@ -51,7 +51,7 @@ impl Walk {
 
     pub(super) fn wake(&mut self, now: Time, board: &mut Board, out: &mut Vec<Action>) {
         if self.total_due().is_some_and(|at| at <= now) {
-            let clock = Some(self.ladder.total);
+            let clock = Some(self.total());
             let end = End { clock, ..AttemptOutcome::Deadline.into() };
             self.cut_all(now, end, board, out);
             return self.fail(told(Told::Deadline, 504, RequestOutcome::Deadline), out);
@@ -98,7 +98,10 @@ impl Walk {
             }
             Expired::Soft => return self.soft(now, id, board, out),
             Expired::Quiet => return self.say_quiet(now, id, board),
-            Expired::FirstToken { explicit: false, .. } if !self.somebody_else(now, id, board) => {
+            // A request that may not be sent twice ends here too: nobody else will be asked.
+            Expired::FirstToken { explicit: false, .. }
+                if !self.has_side_effects() && !self.somebody_else(now, id, board) =>
+            {
                 // Somebody whose hold or cool-down ends may be called later.
                 let until = self.next_usable(now, board).unwrap_or(NEVER);
                 if let Some(attempt) = self.live(id) {
@@ -250,6 +253,15 @@ impl Walk {
     /// The third clock; it stops at a finish reason like the others.
     fn total_due(&self) -> Option<Time> {
         let finished = self.attempts.iter().any(|a| a.in_flight() && a.finished.is_some());
-        (!finished).then(|| self.started.plus(self.ladder.total))
+        (!finished).then(|| self.started.plus(self.total()))
+    }
+
+    /// A committed stream may run on for as long as it brings tokens: a long answer that is
+    /// well is not cut.
+    fn total(&self) -> Duration {
+        match self.state {
+            State::Committed(_) => self.ladder.stream_total,
+            State::Walking | State::Ended => self.ladder.total,
+        }
     }
 }
