@@ -25,12 +25,17 @@ mod undo;
 mod watching;
 
 use crate::config::{Loaded, Seen, load_seen};
+use crate::stderr;
 use clap::{Parser, Subcommand};
 use relays::Ended;
 use std::fmt::Display;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// A log that nobody reads holds the exit up for this long at the most.
+const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// Keeps a chat answer flowing when an inference provider goes slow, junk or down.
 #[derive(Debug, Parser)]
@@ -93,13 +98,15 @@ impl Cli {
     /// wrong to standard error.
     #[must_use]
     pub fn run(self) -> ExitCode {
-        match self.dispatch() {
+        let code = match self.dispatch() {
             Ok(ended) => ended.into(),
             Err(Failed(message)) => {
                 complain(&message);
                 ExitCode::FAILURE
             }
-        }
+        };
+        stderr::flush(LAST_LINES);
+        code
     }
 
     fn dispatch(self) -> Result<Ended, Failed> {
@@ -149,9 +156,10 @@ fn say(line: impl Display) {
     let _reader_gone = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-/// A line for standard error.
+/// A line for standard error; behind those of the log, if there is one.
 fn complain(line: impl Display) {
-    let _reader_gone = writeln!(std::io::stderr(), "{line}");
+    stderr::line(format!("{line}\n").as_bytes());
+    stderr::flush(LAST_LINES);
 }
 
 /// Reads a config with the process's environment.
@@ -175,6 +183,6 @@ fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failed> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let done = runtime.block_on(work);
     // Whatever still blocks (a query of the journal) must not hold the exit up.
-    runtime.shutdown_timeout(std::time::Duration::from_millis(100));
+    runtime.shutdown_timeout(Duration::from_millis(100));
     Ok(done)
 }

@@ -12,7 +12,8 @@
 //! | [`provider`] | calls to providers |
 //! | [`dialect`], [`policy`], [`journal`], [`metrics`], [`live`], [`feed`], [`config`] | pure parts, the record and the numbers; they do not know each other |
 //!
-//! Beside them [`wall`], the only file that reads the clock; [`mock`], a provider that
+//! Beside them [`wall`], the only file that reads the clock; [`stderr`], the log's way out;
+//! [`mock`], a provider that
 //! misbehaves on cue and knows nothing of the rest; and what the commands for operators
 //! need: [`shared::remote`], the admin API called from outside, and [`screen`], its answers as
 //! lines of text. The relay's own floors know none of these.
@@ -32,4 +33,5 @@ pub mod policy;
 pub mod provider;
 pub mod screen;
 pub mod serve;
+pub mod stderr;
 pub mod wall;

@@ -18,6 +18,7 @@
 pub mod client;
 pub mod clock;
 pub mod engineer;
+pub mod faults;
 pub mod fixture;
 pub mod openai;
 pub mod page;
@@ -29,6 +30,7 @@ pub mod tunnel;
 
 pub use client::{Answer, End, Exchange};
 pub use engineer::{Engineer, Said};
+pub use faults::Faults;
 pub use page::Page;
 pub use provider::{Provider, Reply};
 pub use relay::Relay;

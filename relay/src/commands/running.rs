@@ -6,11 +6,11 @@ use crate::config::Config;
 use crate::drive::{Drain, Relay};
 use crate::journal::{Journal, JournalOptions, Kept, ReadError};
 use crate::listen::{Limits, Listener};
-use crate::{admin, drive, serve, wall};
+use crate::{admin, drive, serve, stderr, wall};
 use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
@@ -20,6 +20,8 @@ use tracing_subscriber::EnvFilter;
 const ADMIN_CONNECTIONS: usize = 256;
 /// After the cut, every connection is gone within this.
 const LAST_CONNECTION: Duration = Duration::from_millis(250);
+/// A worker that has not ended by then is left behind: something of the system holds it.
+const LAST_WORKER: Duration = Duration::from_secs(1);
 /// So long may the journal take to write what it was given.
 const LAST_ROWS: Duration = Duration::from_secs(2);
 /// A sick disk may hold the start up for this long; then the relay serves without it.
@@ -61,7 +63,8 @@ pub(super) async fn run_relay(
     listeners: Listeners,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), Failed> {
-    log_to_stderr();
+    log_to_stderr()?;
+    survive_signals();
     install_tls();
     let max_requests = config.server.max_requests;
     raise_open_files(max_requests);
@@ -86,10 +89,11 @@ pub(super) async fn run_relay(
     // The admin plane answers while the relay drains: not ready, but alive.
     let few = Limits { connections: ADMIN_CONNECTIONS, until: Drain::Cut };
     let addresses = Ready { data: data.addr, admin: ops.addr };
-    let workers = (0..workers)
-        .map(|number| worker(number, data.share()?, &relay, limits))
-        .collect::<io::Result<Vec<_>>>()?;
-    drop(data);
+    let (alive, ended) = sync_channel(0);
+    for number in 0..workers {
+        worker(number, data.share()?, (&relay, limits), alive.clone())?;
+    }
+    drop((data, alive));
     let watching = ops.serve(admin::router(&relay), Arc::clone(&relay), few);
     let watching = tokio::spawn(watching);
     ready(&addresses);
@@ -106,7 +110,7 @@ pub(super) async fn run_relay(
     relay.set_drain(Drain::Cut);
     watching.abort();
     let written = tokio::task::spawn_blocking(move || {
-        let all_well = workers.into_iter().all(|worker| worker.join().is_ok());
+        let all_well = have_ended(&ended, LAST_WORKER);
         relay.remember_all();
         relay.journal.close(LAST_ROWS) && all_well
     })
@@ -117,16 +121,28 @@ pub(super) async fn run_relay(
     Ok(())
 }
 
+/// Waits until every worker has ended, for `limit` at the most; whether all have.
+fn have_ended(workers: &Receiver<()>, limit: Duration) -> bool {
+    // Nothing is ever sent: each worker has a sender, and drops it when it ends.
+    let all = workers.recv_timeout(limit) == Err(RecvTimeoutError::Disconnected);
+    if !all {
+        tracing::warn!("a worker did not end within {limit:?}; the relay ends without it");
+    }
+    all
+}
+
 /// A thread with a reactor of its own. A stream stays on one core: its client's
 /// connection, its driver and its upstream connections all live in one worker.
+/// `alive` is dropped when it has ended.
 fn worker(
     number: usize,
     data: Listener,
-    relay: &Arc<Relay>,
-    limits: Limits,
-) -> io::Result<JoinHandle<()>> {
+    (relay, limits): (&Arc<Relay>, Limits),
+    alive: SyncSender<()>,
+) -> io::Result<()> {
     let relay = Arc::clone(relay);
-    std::thread::Builder::new().name(format!("worker-{number}")).spawn(move || {
+    let work = move || {
+        let _alive = alive;
         let serving = async {
             relay.in_force().warm_up();
             tokio::spawn(drive::beat(Arc::clone(&relay)));
@@ -145,11 +161,17 @@ fn worker(
             }
         };
         let mut builder = tokio::runtime::Builder::new_current_thread();
-        let runtime = builder.enable_all().on_thread_park(drive::nap).build();
-        if let Err(error) = runtime.and_then(|runtime| runtime.block_on(serving)) {
+        let served = builder.enable_all().on_thread_park(drive::nap).build().and_then(|runtime| {
+            let served = runtime.block_on(serving);
+            // A name that is being looked up blocks a thread for as long as the resolver likes.
+            runtime.shutdown_background();
+            served
+        });
+        if let Err(error) = served {
             tracing::error!(%error, "a worker could not serve");
         }
-    })
+    };
+    std::thread::Builder::new().name(format!("worker-{number}")).spawn(work).map(drop)
 }
 
 fn bind(key: &str, addr: SocketAddr) -> Result<Listener, Failed> {
@@ -219,8 +241,31 @@ fn raise_open_files(max_requests: usize) {
     }
 }
 
-/// Logs go to standard error; `BELAY_LOG` sets the level, `warn` by default.
-fn log_to_stderr() {
+/// Signals that end a process unless it says otherwise, and that this one has no use for: a
+/// full file (the write fails instead), a stray word of a log rotation, somebody's timer.
+fn survive_signals() {
+    use rustix::process::Signal as Number;
+    for number in [Number::XFSZ, Number::XCPU, Number::USR1, Number::USR2, Number::VTALARM] {
+        // From here on it is noted, and nobody looks. Where it cannot be, it stays as it was.
+        let _noted = signal(SignalKind::from_raw(number.as_raw()));
+    }
+    let _noted = signal(SignalKind::alarm());
+}
+
+/// A panic is logged like everything else. Its message is left out: it may quote a prompt.
+fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        let thread = std::thread::current();
+        let thread = thread.name().unwrap_or("?");
+        tracing::error!(thread, "the relay panicked at {place}; report this place");
+    }));
+}
+
+/// Logs go to standard error, through a queue; `BELAY_LOG` sets the level, `warn` by default.
+fn log_to_stderr() -> io::Result<()> {
+    stderr::start()?;
+    log_panics();
     let wanted = std::env::var("BELAY_LOG").unwrap_or_default();
     let wanted = if wanted.trim().is_empty() { "warn" } else { wanted.trim() };
     // A bare word that is no level would be taken for a module's name, and silence the rest.
@@ -235,9 +280,12 @@ fn log_to_stderr() {
     // A second relay in one process (tests) logs with the first one's settings.
     let _already = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(io::stderr)
+        .with_writer(stderr::Line::default)
+        // It would print to standard error itself, and panic where that cannot be written.
+        .log_internal_errors(false)
         // Whoever greps a log file for `rung=sol` must find it.
         .with_ansi(io::stderr().is_terminal())
         .with_target(false)
         .try_init();
+    Ok(())
 }

@@ -202,6 +202,7 @@ impl Relay {
                 lag: Duration::from_millis(journal.lag_ms),
                 lost: journal.lost,
             },
+            log_lost: crate::stderr::lost(),
             in_flight: self.running(),
             draining: self.drain() != Drain::Serving,
             uptime: now.since(self.began),

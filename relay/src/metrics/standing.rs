@@ -32,6 +32,8 @@ pub struct Now {
     pub ladders: Vec<LadderNow>,
     /// The journal.
     pub journal: JournalNow,
+    /// Lines of the log that could not be written, since the start.
+    pub log_lost: u64,
     /// Requests running.
     pub in_flight: usize,
     /// Whether it is on its way to stop.
@@ -149,6 +151,7 @@ pub(super) struct Standing {
     journal_queue: Gauge,
     journal_lag: Level,
     journal_lost: Counter,
+    log_lost: Counter,
     in_flight: Gauge,
     draining: Gauge,
     uptime: Level,
@@ -258,6 +261,7 @@ impl Standing {
                 "Age of the oldest record that waits to be written",
             ),
             journal_lost: Counter::default(),
+            log_lost: Counter::default(),
             in_flight: gauge(registry, "requests_in_flight", "Requests running now"),
             draining: gauge(registry, "draining", "1 while the relay is on its way to stop"),
             uptime: level(registry, "uptime_seconds", "Since the relay started"),
@@ -266,6 +270,12 @@ impl Standing {
         };
         let lost = standing.journal_lost.clone();
         registry.register("journal_lost_requests", "Requests missing from the journal", lost);
+        registry.register(
+            "log_lost_lines",
+            "Lines of the log that standard error did not take: it cannot be written, or nobody \
+             reads it",
+            standing.log_lost.clone(),
+        );
         let build = Series::<Build, Gauge>::new(registry, "build_info", "Always 1: what runs here");
         build.of(Build { version: env!("CARGO_PKG_VERSION") }).set(1);
         standing
@@ -317,6 +327,7 @@ impl Standing {
         self.journal_queue.set(count(queue));
         self.journal_lag.set(lag.as_secs_f64());
         kept_elsewhere(&self.journal_lost, lost);
+        kept_elsewhere(&self.log_lost, now.log_lost);
         self.in_flight.set(count(now.in_flight));
         self.draining.set(i64::from(now.draining));
         self.uptime.set(now.uptime.as_secs_f64());

@@ -1,1 +1,3 @@
 //! C: nothing outside the relay stops it.
+
+mod outside;
