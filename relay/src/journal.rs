@@ -27,6 +27,7 @@ pub mod health;
 mod held;
 mod insert;
 pub mod kept;
+mod lock;
 pub mod minutes;
 mod open;
 mod prune;

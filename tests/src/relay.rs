@@ -145,6 +145,19 @@ impl Relay {
         self.child.exited().await
     }
 
+    /// Its process.
+    #[must_use]
+    pub const fn pid(&self) -> u32 {
+        self.child.pid()
+    }
+
+    /// Its open descriptors.
+    #[must_use]
+    pub fn descriptors(&self) -> usize {
+        let folder = format!("/proc/{}/fd", self.child.pid());
+        std::fs::read_dir(folder).expect("it runs").count()
+    }
+
     /// Its resident memory in bytes.
     #[must_use]
     pub fn memory(&self) -> u64 {

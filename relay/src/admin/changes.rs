@@ -18,8 +18,12 @@ use shared::admin::changes::{
     PutOrder, PutOverride, Refusal, Target,
 };
 use std::sync::Arc;
+use std::time::Duration;
 
 type Shared = State<Arc<Relay>>;
+
+/// A change waits this long for what the journal knows of its id, and is made without it then.
+const EARLIER_LIFE: Duration = Duration::from_millis(500);
 
 /// Several changes at once, all or nothing
 #[utoipa::path(
@@ -216,8 +220,10 @@ pub(super) async fn first_answer(
         return told(Ok(answer)).await.map(Some);
     }
     let key = id.to_owned();
-    let found = read(relay.journal.reader(), move |reader| reader.action(&key)).await;
-    let Ok(Some(found)) = found else { return Ok(None) };
+    let found = read(relay.journal.reader(), move |reader| reader.action(&key));
+    let Ok(Ok(Some(found))) = tokio::time::timeout(EARLIER_LIFE, found).await else {
+        return Ok(None);
+    };
     told(Relay::answered_before(&found, kind, is_same)).await.map(Some)
 }
 

@@ -14,6 +14,8 @@ use shared::admin::{RequestDetail, RequestPage};
 use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
 
 /// Requests, newest first
 #[utoipa::path(
@@ -88,24 +90,43 @@ pub(super) fn value<T: FromStr<Err: Display>>(key: &str, text: &str) -> Result<T
     text.parse().map_err(|error| Problem::new(StatusCode::BAD_REQUEST, format!("{key}: {error}.")))
 }
 
+/// A disk that does not answer holds a reader up for so long.
+const LONGEST: Duration = Duration::from_secs(5);
+/// So many read at the same time: each takes a thread, and a disk that hangs keeps it.
+static READERS: Semaphore = Semaphore::const_new(32);
+
 /// Reads the journal off the async threads.
 pub(super) async fn read<T: Send + 'static>(
     reader: Reader,
     query: impl FnOnce(&Reader) -> Result<T, ReadError> + Send + 'static,
 ) -> Result<T, Problem> {
-    let answer = tokio::task::spawn_blocking(move || query(&reader)).await;
-    match answer {
-        Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(error)) => {
+    let reading = async {
+        let place = READERS.acquire().await;
+        tokio::task::spawn_blocking(move || {
+            let _until_it_has_answered = place;
+            query(&reader)
+        })
+        .await
+    };
+    match tokio::time::timeout(LONGEST, reading).await {
+        Ok(Ok(Ok(answer))) => Ok(answer),
+        Ok(Ok(Err(error))) => {
             let status = match error {
                 ReadError::Cursor(_) | ReadError::TooMuch => StatusCode::BAD_REQUEST,
                 _ => StatusCode::SERVICE_UNAVAILABLE,
             };
             Err(Problem::new(status, error.to_string()))
         }
-        Err(_panicked) => Err(Problem::new(
+        Ok(Err(_panicked)) => Err(Problem::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "The query failed inside the relay; its log says why.",
+        )),
+        Err(_elapsed) => Err(Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!(
+                "The journal's disk did not answer within {LONGEST:?}. Look at the disk; the board \
+                 and all changes work without it."
+            ),
         )),
     }
 }

@@ -142,8 +142,10 @@ impl Relay {
     pub async fn prepare(self: &Arc<Self>) {
         let relay = Arc::clone(self);
         let reading = tokio::task::spawn_blocking(move || {
-            relay.machine.look(&relay.in_force().config.journal.path);
-            relay.read_usual();
+            relay.machine.read(|| {
+                relay.machine.look(&relay.in_force().config.journal.path);
+                relay.read_usual();
+            });
         });
         // Late is unknown: the board has the last that was read.
         let _late_or_failed = tokio::time::timeout(DISK, reading).await;

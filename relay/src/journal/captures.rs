@@ -98,21 +98,28 @@ pub(super) fn insert(conn: &Connection, record: &CaptureRecord) -> rusqlite::Res
     Ok(())
 }
 
-/// Gives `each` capture that passes the filter, oldest first; it says whether to go on.
-pub(super) fn each(
+/// A page is over after so many bytes of texts,
+const PAGE_BYTES: usize = 4 << 20;
+/// or so many captures.
+const PAGE: usize = 256;
+
+/// The captures that pass the filter and come after the one with the number `after`, oldest
+/// first, with their numbers: a page of them. None: there are no more.
+pub(super) fn page(
     conn: &Connection,
     filter: &CaptureFilter,
-    each: &mut dyn FnMut(Captured) -> bool,
-) -> rusqlite::Result<()> {
+    after: i64,
+) -> rusqlite::Result<Vec<(i64, Captured)>> {
     let mut tried =
         conn.prepare("SELECT rung, outcome FROM attempts WHERE request = ?1 ORDER BY n")?;
     let mut captures = conn.prepare(
-        "SELECT request, at, ladder, rung, dialect, prompt, asked, answered FROM captures
+        "SELECT request, at, ladder, rung, dialect, prompt, asked, answered, id FROM captures
          WHERE (?1 IS NULL OR ladder = ?1) AND (?2 IS NULL OR at >= ?2) AND (?3 IS NULL OR at < ?3)
-         ORDER BY id",
+         AND id > ?4 ORDER BY id",
     )?;
     let (since, until) = (filter.since.map(|at| at.0), filter.until.map(|at| at.0));
-    let mut rows = captures.query(params![filter.ladder, since, until])?;
+    let mut rows = captures.query(params![filter.ladder, since, until, after])?;
+    let (mut page, mut bytes) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
         let mut captured = captured(row)?;
         let attempts = tried.query_map([captured.id.number()], |row| {
@@ -120,11 +127,13 @@ pub(super) fn each(
             Ok(Attempted { rung: row.get(0)?, outcome: outcome.and_then(|word| word.parse().ok()) })
         })?;
         captured.tried = attempts.collect::<Result<_, _>>()?;
-        if !each(captured) {
+        bytes += captured.request.get().len() + captured.answer.get().len();
+        page.push((row.get(8)?, captured));
+        if bytes >= PAGE_BYTES || page.len() >= PAGE {
             break;
         }
     }
-    Ok(())
+    Ok(page)
 }
 
 fn captured(row: &Row<'_>) -> rusqlite::Result<Captured> {

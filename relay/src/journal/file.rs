@@ -1,7 +1,7 @@
 //! The journal's file as the file system sees it.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Tells a file from another one under the same name. A deleted file takes
 /// writes without complaint, so this is asked before every commit.
@@ -27,6 +27,49 @@ impl FileId {
     pub fn of(path: &Path) -> std::io::Result<Self> {
         std::fs::metadata(path).map(|_| Self {})
     }
+}
+
+/// The name of the file that SQLite, or the relay, keeps beside the journal: `-wal`, `-lock`.
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// Bytes of the write-ahead log; 0 where there is none.
+pub(super) fn log_size(path: &Path) -> u64 {
+    std::fs::metadata(beside(path, "-wal")).map_or(0, |log| log.len())
+}
+
+/// Makes a new file that nobody else may read: prompts may come to be in it. SQLite gives
+/// the files that it puts beside it the same rights. One that is there is left as it is.
+///
+/// # Errors
+/// It cannot be made, and is not there.
+#[cfg(unix)]
+pub(super) fn create_private(path: &Path) -> std::io::Result<std::fs::File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+/// As above; elsewhere the folder's rights decide.
+#[cfg(not(unix))]
+pub(super) fn create_private(path: &Path) -> std::io::Result<std::fs::File> {
+    std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
+}
+
+/// Whether everybody on this machine may read it.
+#[cfg(unix)]
+pub(super) fn is_public(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata(path).is_ok_and(|found| found.mode() & 0o004 != 0)
+}
+
+/// As above; not known elsewhere.
+#[cfg(not(unix))]
+pub(super) const fn is_public(_path: &Path) -> bool {
+    false
 }
 
 /// An SQLite URI that reads the file as it lies there: no lock, no log, no file

@@ -1,10 +1,10 @@
 //! Brings a file up to be written.
 
-use super::file::FileId;
+use super::file::{FileId, beside, create_private, is_public, log_size};
 use super::recover;
 use super::schema::{self, Found, VERSION};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use shared::UnixMillis;
 use std::path::Path;
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub(super) const BUSY: Duration = Duration::from_millis(250);
 const CHECKPOINT_PAGES: i64 = 1_000;
 
 /// What is left of a log that once had to grow, because a reader held it.
-const LOG_LIMIT: i64 = 4 << 20;
+pub(super) const LOG_LIMIT: i64 = 4 << 20;
 
 /// A file that is ready.
 #[derive(Debug)]
@@ -24,6 +24,16 @@ pub(super) struct Link {
     pub conn: Connection,
     /// The file that it leads to, whatever has the name by now.
     pub file: FileId,
+    /// Its log, likewise.
+    pub log: FileId,
+}
+
+impl Link {
+    /// Whether the journal's names still lead to the files that it has open.
+    pub fn is_in_place(&self, path: &Path) -> bool {
+        FileId::of(path).is_ok_and(|file| file == self.file)
+            && FileId::of(&beside(path, "-wal")).is_ok_and(|log| log == self.log)
+    }
 }
 
 /// Why there is none.
@@ -44,7 +54,20 @@ impl From<rusqlite::Error> for OpenError {
 /// Opens, migrates, recovers. Rows unfinished since before `before` are of an
 /// earlier life.
 pub(super) fn open(path: &Path, before: UnixMillis) -> Result<Link, OpenError> {
-    admit(schema::look(path)?)?;
+    match schema::look(path) {
+        // A checkpoint that a crash cut off leaves this; the log has the rest, and is read below.
+        Err(error) if is_corrupt(&error) && log_size(path) > 0 => {}
+        found => admit(found?)?,
+    }
+    if std::fs::metadata(path).is_err() {
+        // Where this fails SQLite says what is wrong.
+        drop(create_private(path));
+    } else if is_public(path) {
+        tracing::warn!(
+            "everybody on this machine may read the journal; chmod 600 {}",
+            path.display()
+        );
+    }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -74,7 +97,29 @@ pub(super) fn open(path: &Path, before: UnixMillis) -> Result<Link, OpenError> {
     if interrupted > 0 {
         tracing::warn!(interrupted, "requests of an earlier run never ended");
     }
-    Ok(Link { conn, file })
+    let log = FileId::of(&beside(path, "-wal"));
+    let log = log.map_err(|error| OpenError::Failed(format!("its log is not there: {error}")))?;
+    Ok(Link { conn, file, log })
+}
+
+fn is_corrupt(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt)
+}
+
+/// What was done to the file behind its link's back, if something was: asked of the file
+/// itself, since the link answers from its memory and its log.
+pub(super) fn harm(path: &Path) -> Option<String> {
+    match schema::look(path) {
+        Ok(Found::Journal(_)) => None,
+        Ok(Found::Nothing) => Some("the file was emptied while the relay runs".to_owned()),
+        Ok(Found::Foreign | Found::Newer(_)) => {
+            Some("the file was overwritten while the relay runs".to_owned())
+        }
+        Err(error) if is_corrupt(&error) => {
+            Some("the file was cut off while the relay runs".to_owned())
+        }
+        Err(error) => Some(format!("the file cannot be read any more: {error}")),
+    }
 }
 
 fn admit(found: Found) -> Result<(), OpenError> {

@@ -4,10 +4,12 @@
 //! record that comes meanwhile is hardly late. Under load a step is made now and
 //! then all the same: a relay that is never idle must not fill its disk.
 
+use super::file::log_size;
 use super::open::BUSY;
 use super::writer::elapsed;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
 use shared::UnixMillis;
+use std::path::Path;
 use std::time::Duration;
 
 /// Requests per step.
@@ -29,17 +31,27 @@ const KEPT_LEAST: i64 = 2 * 24 * 3_600_000;
 /// Minutes are kept for 30 days.
 const MINUTES_KEPT: i64 = 30 * 24 * 3_600_000;
 
+/// After the clock has leapt nothing goes for its age until the relay has run for so long, or
+/// for `retain` where that is shorter: time to notice, and to put it right.
+const AFTER_A_LEAP: Duration = Duration::from_hours(24);
+/// Two steps are hardly further apart than this, whatever the clock says.
+const STEP_TIME: Duration = Duration::from_secs(2);
+
 #[derive(Debug)]
 pub(super) struct Pruner {
     retain: Duration,
     max_size: u64,
     last: Option<UnixMillis>,
     more: bool,
+    /// The clock at the last step; before the first one, the newest request's time.
+    clock: Option<UnixMillis>,
+    /// Nothing goes for its age until the relay has run for so long.
+    waits: Duration,
 }
 
 impl Pruner {
     pub const fn new(retain: Duration, max_size: u64) -> Self {
-        Self { retain, max_size, last: None, more: true }
+        Self { retain, max_size, last: None, more: true, clock: None, waits: Duration::ZERO }
     }
 
     /// How long until the next step is due.
@@ -52,12 +64,23 @@ impl Pruner {
         self.last.map_or(Duration::ZERO, |last| pause.saturating_sub(elapsed(last, now)))
     }
 
+    /// No step this time.
+    pub const fn rest(&mut self, now: UnixMillis) {
+        self.last = Some(now);
+        self.more = false;
+    }
+
     /// One step. A lock held by someone else is not waited for: records may be coming.
-    pub fn step(&mut self, conn: &mut Connection, now: UnixMillis) -> rusqlite::Result<()> {
+    pub fn step(
+        &mut self,
+        conn: &mut Connection,
+        now: UnixMillis,
+        path: &Path,
+    ) -> rusqlite::Result<()> {
         self.last = Some(now);
         self.more = false;
         conn.busy_timeout(Duration::ZERO)?;
-        let done = self.delete(conn, now);
+        let done = self.mind_the_clock(conn, now).and_then(|()| self.delete(conn, now, path));
         conn.busy_timeout(BUSY)?;
         match done {
             Ok(more) => {
@@ -69,12 +92,43 @@ impl Pruner {
         }
     }
 
-    fn delete(&self, conn: &mut Connection, now: UnixMillis) -> rusqlite::Result<bool> {
+    /// A clock that leaps ahead by a good part of `retain`, while the relay runs or since it
+    /// last wrote, would make most of the history old at once.
+    fn mind_the_clock(&mut self, conn: &Connection, now: UnixMillis) -> rusqlite::Result<()> {
+        let before = match self.clock {
+            Some(clock) => Some(clock),
+            None => newest(conn)?,
+        };
+        self.clock = Some(now);
+        let Some(before) = before else { return Ok(()) };
+        let ahead = u64::try_from(now.0.saturating_sub(before.0)).unwrap_or(0);
+        let ahead = Duration::from_millis(ahead);
+        self.waits = self.waits.saturating_sub(ahead.min(STEP_TIME));
+        if ahead > self.retain / 2 && ahead > STEP_TIME {
+            self.waits = AFTER_A_LEAP.min(self.retain);
+            tracing::warn!(
+                "the clock is {ahead:?} ahead of the journal's last step: check it. Nothing is \
+                 deleted for its age until the relay has run for {:?}",
+                self.waits
+            );
+        }
+        Ok(())
+    }
+
+    fn delete(
+        &self,
+        conn: &mut Connection,
+        now: UnixMillis,
+        path: &Path,
+    ) -> rusqlite::Result<bool> {
         let span = i64::try_from(self.retain.as_millis()).unwrap_or(i64::MAX);
-        let limit = now.0.saturating_sub(span);
+        let (limit, mut minutes_before) = if self.waits.is_zero() {
+            (now.0.saturating_sub(span), now.0.saturating_sub(MINUTES_KEPT))
+        } else {
+            (i64::MIN, i64::MIN)
+        };
         let mut ids = oldest(conn, limit)?;
-        let mut minutes_before = now.0.saturating_sub(MINUTES_KEPT);
-        if ids.is_empty() && self.is_too_large(conn)? {
+        if ids.is_empty() && self.is_too_large(conn, path)? {
             ids = oldest(conn, i64::MAX)?;
             // Curves of what is no longer there give way with it.
             if let Some(id) = ids.last() {
@@ -116,11 +170,23 @@ impl Pruner {
         Ok(give_back(conn)? || !ids.is_empty() || stale)
     }
 
-    fn is_too_large(&self, conn: &Connection) -> rusqlite::Result<bool> {
+    /// Its log counts, too. It is folded first: where a reader holds it, letting go of
+    /// requests would only make it longer.
+    fn is_too_large(&self, conn: &Connection, path: &Path) -> rusqlite::Result<bool> {
         let pages = number(conn, "page_count")?.saturating_sub(number(conn, "freelist_count")?);
         let bytes = pages.saturating_mul(number(conn, "page_size")?);
-        Ok(u64::try_from(bytes).unwrap_or(0) > self.max_size)
+        let bytes = u64::try_from(bytes).unwrap_or(0);
+        if bytes <= self.max_size && bytes.saturating_add(log_size(path)) > self.max_size {
+            conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        }
+        Ok(bytes > self.max_size)
     }
+}
+
+/// When the newest request came.
+fn newest(conn: &Connection) -> rusqlite::Result<Option<UnixMillis>> {
+    let at: Option<i64> = conn.query_row("SELECT max(at) FROM requests", [], |row| row.get(0))?;
+    Ok(at.map(UnixMillis))
 }
 
 /// The oldest requests from before `limit`. One that still runs is not old.

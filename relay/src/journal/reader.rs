@@ -19,7 +19,7 @@ pub use usual::Usual;
 
 use super::actions::{self, ActionFilter};
 use super::captures::{self, CaptureFilter, Captured};
-use super::file::immutable_uri;
+use super::file::{immutable_uri, log_size};
 use super::kept::{self, Kept};
 use super::schema::{self, Found, VERSION};
 pub use sort::Sort;
@@ -315,7 +315,17 @@ impl Reader {
         filter: &CaptureFilter,
         each: &mut dyn FnMut(Captured) -> bool,
     ) -> Result<(), ReadError> {
-        Ok(captures::each(&self.connect()?, filter, each)?)
+        let mut after = 0;
+        loop {
+            // Each page by a connection of its own: whoever writes them out may take for ever,
+            // and a reader that stays keeps the log from being folded.
+            let page = captures::page(&self.connect()?, filter, after)?;
+            let Some((last, _)) = page.last() else { return Ok(()) };
+            after = *last;
+            if !page.into_iter().all(|(_, captured)| each(captured)) {
+                return Ok(());
+            }
+        }
     }
 
     /// What was kept for the relay's next life.
@@ -382,7 +392,7 @@ impl Reader {
             .open()
             .or_else(|error| match error.sqlite_error_code() {
                 // At rest in a folder where SQLite may not put its files: as it lies there.
-                Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) if !self.has_log() => {
+                Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) if log_size(&self.path) == 0 => {
                     self.open_immutable()
                 }
                 _ => Err(error),
@@ -415,12 +425,5 @@ impl Reader {
         let conn = Connection::open_with_flags(immutable_uri(&self.path), flags)?;
         let found = schema::identify(&conn)?;
         Ok((conn, found))
-    }
-
-    /// Whether some of the journal is still in its log.
-    fn has_log(&self) -> bool {
-        let mut log = self.path.as_os_str().to_owned();
-        log.push("-wal");
-        std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
     }
 }

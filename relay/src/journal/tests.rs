@@ -6,6 +6,7 @@
 mod changes;
 mod crash;
 mod disk;
+mod harm;
 mod keeping;
 mod minutes;
 mod pruning;

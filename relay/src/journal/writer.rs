@@ -5,14 +5,16 @@
 //! meanwhile the channel fills, and what finds it full is lost and counted.
 
 use super::JournalOptions;
-use super::file::FileId;
+use super::file::log_size;
 use super::health::{State, Stop};
 use super::held::Held;
 use super::insert::insert;
-use super::open::{Link, OpenError, open};
+use super::lock::{self, Lock};
+use super::open::{BUSY, LOG_LIMIT, Link, OpenError, harm, open};
 use super::prune::Pruner;
 use super::record::Entry;
-use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, TransactionBehavior, ffi};
 use shared::UnixMillis;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,6 +33,8 @@ const RETRY: Duration = Duration::from_millis(250);
 const IDLE: Duration = Duration::from_secs(1);
 /// Tries to write what is left when no handle is there to give up.
 const LAST_TRIES: u32 = 20;
+/// Between two looks whether the file is still what it was.
+const LOOK: Duration = Duration::from_secs(1);
 /// Records after which a quiet moment is used to fold the log into the file, so
 /// that a busy one need not.
 const FOLD: usize = 128;
@@ -47,6 +51,13 @@ pub(super) struct Writer {
     state: Arc<State>,
     receiver: Receiver<Box<Entry>>,
     link: Option<Link>,
+    /// Kept from the first opening on: a file that is replaced is still this relay's.
+    lock: Option<Lock>,
+    /// When the file was last looked at.
+    looked: Option<UnixMillis>,
+    /// Somebody's reader keeps the log from being folded, and there is no room for more of it.
+    log_is_held: bool,
+    max_size: u64,
     /// The file is not ours to write: records are lost at once instead of kept.
     refused: bool,
     /// When the file was last tried to open.
@@ -75,6 +86,10 @@ impl Writer {
             state,
             receiver,
             link: None,
+            lock: None,
+            looked: None,
+            log_is_held: false,
+            max_size: options.max_size,
             refused: false,
             tried: None,
             recover_before: UnixMillis(i64::MAX),
@@ -167,10 +182,10 @@ impl Writer {
     /// Makes sure of an open file, and of the right one.
     fn connect(&mut self) -> bool {
         if let Some(link) = &self.link {
-            if FileId::of(&self.path).is_ok_and(|file| file == link.file) {
+            if link.is_in_place(&self.path) {
                 return true;
             }
-            tracing::warn!("the journal's file was deleted or replaced");
+            tracing::warn!("the journal's file, or its log, was deleted or replaced");
             self.link = None;
             self.tried = None;
         }
@@ -181,6 +196,15 @@ impl Writer {
         }
         self.tried = Some(now);
         self.refused = false;
+        if self.lock.is_none() {
+            match lock::take(&self.path) {
+                Ok(lock) => self.lock = lock,
+                Err(other) => {
+                    self.state.fail(other);
+                    return false;
+                }
+            }
+        }
         match open(&self.path, self.recover_before) {
             Ok(link) => {
                 self.link = Some(link);
@@ -207,6 +231,10 @@ impl Writer {
             } else {
                 self.pause(RETRY);
             }
+            return;
+        }
+        if self.log_is_held {
+            self.lose_batch();
             return;
         }
         let Some(link) = &mut self.link else { return };
@@ -239,14 +267,19 @@ impl Writer {
             }
             entry.resolve(!is_refused);
         }
+        self.watch_log();
     }
 
     fn failed(&mut self, error: &rusqlite::Error) {
+        if is_full(error) {
+            self.state.fail(format!("{error}: no room on the disk, or for this user or process"));
+            self.pause(RETRY);
+            return;
+        }
         self.state.fail(error.to_string());
         match error.sqlite_error_code() {
             // SQLite has waited for the lock already.
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => self.pause(Duration::ZERO),
-            Some(ErrorCode::DiskFull) => self.pause(RETRY),
             // Whatever else it is, a fresh connection is the best cure there is.
             _ => {
                 self.link = None;
@@ -273,17 +306,68 @@ impl Writer {
             return;
         }
         // A batch in hand has failed just now; there is no use in trying more.
-        if !self.batch.is_empty() || !self.connect() {
+        if !self.batch.is_empty() || !self.connect() || !self.look_at_file(now) {
+            return;
+        }
+        if self.log_is_held {
+            // Letting go of requests would only make it longer.
+            self.pruner.rest(now);
             return;
         }
         let Some(link) = &mut self.link else { return };
-        let mut done = self.pruner.step(&mut link.conn, now);
+        let mut done = self.pruner.step(&mut link.conn, now, &self.path);
         if is_idle && done.is_ok() && self.unfolded >= FOLD {
             self.unfolded = 0;
             done = fold(&link.conn);
         }
         if let Err(error) = done {
             self.failed(&error);
+        }
+    }
+
+    /// Whether the file is still what it was; now and then it is asked.
+    fn look_at_file(&mut self, now: UnixMillis) -> bool {
+        if self.looked.is_some_and(|looked| elapsed(looked, now) < LOOK) {
+            return true;
+        }
+        self.looked = Some(now);
+        if let Some(harm) = harm(&self.path) {
+            self.state.fail(harm);
+            if let Some(link) = self.link.take() {
+                // What the log has does not belong into what is there now.
+                let _it_fails_by_itself =
+                    link.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+            }
+            self.tried = Some(now);
+            return false;
+        }
+        self.watch_log();
+        true
+    }
+
+    /// A log that a reader holds grows with every record. It counts towards `max_size`, and
+    /// beyond it records are lost, not the disk filled.
+    fn watch_log(&mut self) {
+        let Some(link) = &self.link else { return };
+        let limit = self.max_size.max(2 * u64::try_from(LOG_LIMIT).unwrap_or(0));
+        let mut size = log_size(&self.path);
+        if size > limit {
+            // As far as readers let it, and without waiting for them; the size is the answer.
+            let _held = link.conn.busy_timeout(Duration::ZERO).and_then(|()| {
+                link.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            });
+            let _as_before = link.conn.busy_timeout(BUSY);
+            size = log_size(&self.path);
+        }
+        let was_held = std::mem::replace(&mut self.log_is_held, size > limit);
+        if self.log_is_held {
+            self.state.fail(format!(
+                "somebody reads the journal and does not end: its log cannot be folded and has \
+                 outgrown journal.max_size ({} MiB). End that reader, such as an sqlite3 shell",
+                size >> 20
+            ));
+        } else if was_held {
+            self.state.recover();
         }
     }
 
@@ -360,6 +444,13 @@ fn is_poison(error: &rusqlite::Error) -> bool {
                 | ErrorCode::ParameterOutOfRange
         )
     )
+}
+
+/// Whether there was no room: SQLite's own word for it, or a write that the system cut off
+/// (a limit of file size, a quota).
+fn is_full(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull) || code == Some(ffi::SQLITE_IOERR_WRITE)
 }
 
 /// Moves what readers do not hold from the log into the file; waits for nobody.

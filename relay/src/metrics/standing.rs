@@ -260,22 +260,22 @@ impl Standing {
                 "journal_lag_seconds",
                 "Age of the oldest record that waits to be written",
             ),
-            journal_lost: Counter::default(),
-            log_lost: Counter::default(),
+            journal_lost: counter(
+                registry,
+                "journal_lost_requests",
+                "Requests missing from the journal",
+            ),
+            log_lost: counter(
+                registry,
+                "log_lost_lines",
+                "Lines of the log that standard error did not take",
+            ),
             in_flight: gauge(registry, "requests_in_flight", "Requests running now"),
             draining: gauge(registry, "draining", "1 while the relay is on its way to stop"),
             uptime: level(registry, "uptime_seconds", "Since the relay started"),
             stalls: stalls(registry),
             config: ConfigGauges::new(registry),
         };
-        let lost = standing.journal_lost.clone();
-        registry.register("journal_lost_requests", "Requests missing from the journal", lost);
-        registry.register(
-            "log_lost_lines",
-            "Lines of the log that standard error did not take: it cannot be written, or nobody \
-             reads it",
-            standing.log_lost.clone(),
-        );
         let build = Series::<Build, Gauge>::new(registry, "build_info", "Always 1: what runs here");
         build.of(Build { version: env!("CARGO_PKG_VERSION") }).set(1);
         standing
@@ -362,6 +362,12 @@ fn kept_elsewhere(counter: &Counter, total: u64) {
 
 fn count(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn counter(registry: &mut Registry, name: &str, help: &str) -> Counter {
+    let counter = Counter::default();
+    registry.register(name, help, counter.clone());
+    counter
 }
 
 fn gauge(registry: &mut Registry, name: &str, help: &str) -> Gauge {

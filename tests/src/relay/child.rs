@@ -88,6 +88,10 @@ impl Child {
         }
     }
 
+    pub(super) const fn pid(&self) -> u32 {
+        self.pid
+    }
+
     pub(super) fn memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap();
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("VmRSS");

@@ -1,16 +1,28 @@
 //! What the system knows of the process and its disk.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// The last that was read; zero: unknown.
 #[derive(Debug, Default)]
 pub(crate) struct Machine {
     rss: AtomicU64,
     disk_free: AtomicU64,
+    reading: AtomicUsize,
 }
 
+/// So many read at the same time: each takes a thread, and a disk that hangs keeps it.
+const READERS: usize = 8;
+
 impl Machine {
+    /// Does `work`, which may block on a sick disk, unless too many are at it already.
+    pub(crate) fn read(&self, work: impl FnOnce()) {
+        if self.reading.fetch_add(1, Ordering::Relaxed) < READERS {
+            work();
+        }
+        self.reading.fetch_sub(1, Ordering::Relaxed);
+    }
+
     /// Reads it; may block on a sick disk.
     pub(crate) fn look(&self, journal: &Path) {
         let rss = std::fs::read_to_string("/proc/self/status").ok();

@@ -94,13 +94,50 @@ fn a_lock_is_not_waited_for() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let later = now().plus(Duration::from_hours(1));
     let mut pruner = crate::journal::prune::Pruner::new(Duration::from_secs(1), u64::MAX);
+    // The first one sees a clock that has leapt, which is over a second later.
+    pruner.step(&mut conn, later, &bed.path).unwrap();
+    let later = later.plus(Duration::from_secs(2));
     // With the usual wait this would take 250 ms each.
     let begun = now();
     for _ in 0..40 {
-        pruner.step(&mut conn, later).unwrap();
+        pruner.step(&mut conn, later, &bed.path).unwrap();
     }
     assert!(crate::journal::writer::elapsed(begun, now()) < Duration::from_secs(5));
     other.execute_batch("COMMIT").unwrap();
-    pruner.step(&mut conn, later).unwrap();
+    pruner.step(&mut conn, later, &bed.path).unwrap();
     assert_eq!(bed.number("SELECT count(*) FROM requests"), 0);
+}
+
+#[test]
+fn c7_a_clock_that_leaps_beyond_retain_erases_nothing_for_a_day_of_running() {
+    const DAY: Duration = Duration::from_hours(24);
+    let bed = Bed::new();
+    let journal = bed.open();
+    assert!(outcome(journal.end(end(1))) && journal.close(DEADLINE));
+    let mut conn = bed.other();
+    let left = || bed.number("SELECT count(*) FROM requests");
+    let running = || crate::journal::prune::Pruner::new(30 * DAY, u64::MAX);
+    // While it runs, and over a restart.
+    for first_look in [Some(now()), None] {
+        let mut pruner = running();
+        if let Some(at) = first_look {
+            pruner.step(&mut conn, at, &bed.path).unwrap();
+        }
+        let mut clock = now().plus(40 * DAY);
+        for _ in 0..1000 {
+            pruner.step(&mut conn, clock, &bed.path).unwrap();
+            clock = clock.plus(Duration::from_secs(1));
+        }
+        assert_eq!(left(), 1, "it is not old: {first_look:?}");
+        // Back again: nothing was lost, and nothing is waited for any longer than that.
+        pruner.step(&mut conn, now(), &bed.path).unwrap();
+        assert_eq!(left(), 1);
+    }
+    // Whoever leaves it so has decided: a day of running later it goes.
+    let (mut pruner, mut clock) = (running(), now().plus(40 * DAY));
+    for _ in 0..DAY.as_secs() {
+        pruner.step(&mut conn, clock, &bed.path).unwrap();
+        clock = clock.plus(Duration::from_secs(2));
+    }
+    assert_eq!(left(), 0);
 }

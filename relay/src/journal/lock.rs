@@ -1,0 +1,44 @@
+//! One relay writes a journal: whoever does holds a lock on a file beside it.
+//!
+//! Two would take each other's running requests for those of an earlier life. The lock is the
+//! kernel's, so it ends with the process, however that ends. Not on the journal itself:
+//! closing a second descriptor of it would drop SQLite's own locks.
+
+use super::file::{beside, create_private};
+use std::fs::{File, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::Path;
+
+/// The right to write a journal, for as long as it is kept.
+#[derive(Debug)]
+pub(super) struct Lock(#[expect(dead_code, reason = "it holds the lock by being open")] File);
+
+/// Takes the lock of the journal at `path`. `Ok(None)`: this disk has no locks, or nothing
+/// can be put beside the journal; then nobody is kept out.
+///
+/// # Errors
+/// Another relay has it; says which.
+pub(super) fn take(path: &Path) -> Result<Option<Lock>, String> {
+    let name = beside(path, "-lock");
+    let Ok(mut file) = create_private(&name) else { return Ok(None) };
+    match file.try_lock() {
+        Ok(()) => {
+            // For whoever finds it locked. That it is locked is what counts.
+            let _unnamed = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+            Ok(Some(Lock(file)))
+        }
+        Err(TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            let _unnamed = file.rewind().and_then(|()| file.read_to_string(&mut holder));
+            Err(format!(
+                "another relay (process {}) writes this journal; stop it, or give one of the two \
+                 another journal.path",
+                if holder.is_empty() { "unknown" } else { holder.trim() }
+            ))
+        }
+        Err(TryLockError::Error(error)) => {
+            tracing::warn!(%error, "the journal's disk has no locks: a second relay on it would not be noticed");
+            Ok(None)
+        }
+    }
+}
