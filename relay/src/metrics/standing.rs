@@ -146,11 +146,7 @@ pub(super) struct Standing {
     references: Series<OfRung, Level>,
     budgets: Series<OfBudget, Level>,
     refused: Series<OfBudget, Counter>,
-    journal_ok: Gauge,
-    journal_late: Gauge,
-    journal_queue: Gauge,
-    journal_lag: Level,
-    journal_lost: Counter,
+    journal: JournalGauges,
     log_lost: Counter,
     in_flight: Gauge,
     draining: Gauge,
@@ -189,6 +185,43 @@ impl ConfigGauges {
         self.rev.set(i64::try_from(now.rev).unwrap_or(i64::MAX));
         let whole_seconds = u32::try_from(now.loaded_at.0 / 1000).unwrap_or_default();
         self.loaded.set(f64::from(whole_seconds));
+    }
+}
+
+#[derive(Debug)]
+struct JournalGauges {
+    ok: Gauge,
+    late: Gauge,
+    queue: Gauge,
+    lag: Level,
+    lost: Counter,
+}
+
+impl JournalGauges {
+    fn new(registry: &mut Registry) -> Self {
+        Self {
+            ok: gauge(registry, "journal_ok", "1 while records are written in time"),
+            late: gauge(
+                registry,
+                "journal_late",
+                "1 while answers end without waiting for their record, since the disk is late",
+            ),
+            queue: gauge(registry, "journal_queue_records", "Records that wait to be written"),
+            lag: level(
+                registry,
+                "journal_lag_seconds",
+                "Age of the oldest record that waits to be written",
+            ),
+            lost: counter(registry, "journal_lost_requests", "Requests missing from the journal"),
+        }
+    }
+
+    fn set(&self, now: JournalNow) {
+        self.ok.set(i64::from(now.ok));
+        self.late.set(i64::from(now.late));
+        self.queue.set(count(now.queue));
+        self.lag.set(now.lag.as_secs_f64());
+        kept_elsewhere(&self.lost, now.lost);
     }
 }
 
@@ -244,27 +277,7 @@ impl Standing {
                 "budget_refusals",
                 "Hedges, and retries and failovers, that an empty budget refused",
             ),
-            journal_ok: gauge(registry, "journal_ok", "1 while records are written in time"),
-            journal_late: gauge(
-                registry,
-                "journal_late",
-                "1 while answers end without waiting for their record, since the disk is late",
-            ),
-            journal_queue: gauge(
-                registry,
-                "journal_queue_records",
-                "Records that wait to be written",
-            ),
-            journal_lag: level(
-                registry,
-                "journal_lag_seconds",
-                "Age of the oldest record that waits to be written",
-            ),
-            journal_lost: counter(
-                registry,
-                "journal_lost_requests",
-                "Requests missing from the journal",
-            ),
+            journal: JournalGauges::new(registry),
             log_lost: counter(
                 registry,
                 "log_lost_lines",
@@ -321,12 +334,7 @@ impl Standing {
             kept_elsewhere(&self.refused.of(of("hedge")), *refused_hedges);
             kept_elsewhere(&self.refused.of(of("retry")), *refused_retries);
         }
-        let JournalNow { ok, late, queue, lag, lost } = now.journal;
-        self.journal_ok.set(i64::from(ok));
-        self.journal_late.set(i64::from(late));
-        self.journal_queue.set(count(queue));
-        self.journal_lag.set(lag.as_secs_f64());
-        kept_elsewhere(&self.journal_lost, lost);
+        self.journal.set(now.journal);
         kept_elsewhere(&self.log_lost, now.log_lost);
         self.in_flight.set(count(now.in_flight));
         self.draining.set(i64::from(now.draining));
