@@ -207,6 +207,7 @@ path = \"belay.db\"               # beside this file
 # Without a client the relay listens on loopback only. The hash comes from: belay hash-key --new
 # [clients.web]
 # key_sha256 = \"…\"
+# stamp = \"full\"               # also tell it rungs and prices; by default \"id\"
 ";
 
 const LOCAL: &str = "

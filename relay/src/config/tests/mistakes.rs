@@ -174,7 +174,7 @@ fn of_providers() {
         ),
         (URL, "base_url = ¶\"one.example\"", "providers.one.base_url", "is no URL"),
         (URL, "base_url = ¶\"ftp://one.example\"", "providers.one.base_url", "https:// or http://"),
-        (URL, "base_url = ¶\"https://a/?x\"", "providers.one.base_url", "has a query"),
+        (URL, "base_url = ¶\"https://a/?key=x\"", "providers.one.base_url", "has a query"),
         (URL, "base_url = ¶\"https://a/#x\"", "providers.one.base_url", "has a fragment"),
         (URL, "base_url = ¶\"https://u:p@a/\"", "providers.one.base_url", "has user-info"),
         (URL, "base_url = ¶\"https://a/v1/chat/completions\"", "providers.one.base_url", "adds it"),
