@@ -23,6 +23,7 @@ pub mod provider_error;
 pub mod request;
 pub mod retry_after;
 pub mod schema;
+mod spots;
 pub mod sse;
 pub mod stamp;
 

@@ -16,6 +16,7 @@ mod count_tokens;
 mod driver;
 mod facts;
 mod in_force;
+mod items;
 mod line;
 mod log;
 mod look;

@@ -9,7 +9,7 @@ mod words;
 use serde_json::{Value, json};
 
 /// An Anthropic stream that says this.
-fn anthropic(text: &str) -> String {
+pub(crate) fn anthropic(text: &str) -> String {
     let event = |kind: &str, mut data: Value| {
         data["type"] = json!(kind);
         format!("event: {kind}\ndata: {data}\n\n")

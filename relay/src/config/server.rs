@@ -5,6 +5,7 @@ use super::stamp::{self, Stamp};
 use super::tree::{Table, Value};
 use super::units::{CLOCK, GIB, KIB, PAUSE};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The data plane's listener.
@@ -35,6 +36,9 @@ pub struct Server {
     /// Browser origins besides the relay's own, in lower case, such as
     /// `https://chat.example.com`. Default none.
     pub cors_origins: Vec<String>,
+    /// Fields of clients' requests that rungs of other dialects may go without, as paths
+    /// without places, such as `tools[].x_hint`. Default none beside those that are known.
+    pub ignore_fields: Arc<[String]>,
 }
 
 impl Default for Server {
@@ -50,6 +54,7 @@ impl Default for Server {
             client_write_timeout: Duration::from_secs(30),
             drain: Duration::from_secs(30),
             cors_origins: Vec::new(),
+            ignore_fields: Arc::default(),
         }
     }
 }
@@ -80,6 +85,7 @@ pub(super) fn read(root: &Table<'_>) -> Server {
             .unwrap_or(default.client_write_timeout),
         drain: table.duration("drain", &PAUSE).unwrap_or(default.drain),
         cors_origins: table.get("cors_origins").map(|value| origins(&value)).unwrap_or_default(),
+        ignore_fields: table.get("ignore_fields").map(|value| fields(&value)).unwrap_or_default(),
     };
     table.check_keys();
     server
@@ -98,6 +104,29 @@ fn origins(value: &Value<'_>) -> Vec<String> {
         }
     }
     origins
+}
+
+fn fields(value: &Value<'_>) -> Arc<[String]> {
+    let mut fields = Vec::new();
+    for (text, element) in value.texts().unwrap_or_default() {
+        if is_path(text) {
+            fields.push(text.to_owned());
+        } else {
+            let fix = "write its path as errors name it, without numbers, such as \
+                       \"x_trace\" or \"tools[].x_hint\"";
+            element.error(format!("'{}' is no field of a request", shown(text)), fix);
+        }
+    }
+    fields.into()
+}
+
+/// Names with points between them, each for all elements where `[]` follows.
+fn is_path(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    text.split('.').all(|name| {
+        let name = name.strip_suffix("[]").unwrap_or(name);
+        !name.is_empty() && name.chars().all(fits)
+    })
 }
 
 /// `scheme://host[:port]` and nothing more: it is compared with the whole header.
@@ -119,6 +148,16 @@ fn is_origin(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fields_are_named_without_their_places() {
+        for good in ["x_trace", "a.b", "tools[].function.x-hint", "a[].b[]"] {
+            assert!(is_path(good), "{good}");
+        }
+        for bad in ["", "a..b", "tools[0].x", "[]", "a b", "$.x"] {
+            assert!(!is_path(bad), "{bad}");
+        }
+    }
 
     #[test]
     fn origins_are_scheme_host_port_alone() {

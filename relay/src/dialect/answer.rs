@@ -13,15 +13,17 @@
 
 mod between;
 mod hearing;
+mod restoring;
 mod retold;
 mod through;
 
 pub(super) use hearing::{Hearing, Listening, Reader, Sink, Writer};
 
 use super::matchers::classify;
-use super::neutral::Answer;
+use super::neutral::{Answer, Names};
 use super::provider_error::ProviderError;
 use super::request::Endpoint;
+use super::spots::{Found, edit};
 use super::sse::{Decoder, Event, Item};
 use super::{anthropic_messages, gemini, openai_chat, openai_responses};
 use between::Between;
@@ -172,6 +174,9 @@ pub(super) trait Telling: std::fmt::Debug + Send {
     /// Bytes that are held.
     fn held(&self) -> usize;
 
+    /// From now on it tells tools by their own names, where it tells its answer anew.
+    fn restore(&mut self, _names: &Names) {}
+
     /// Events that were written, where the client's dialect numbers them.
     fn sequence(&self) -> u64 {
         0
@@ -187,6 +192,8 @@ pub struct AnswerReader {
     decoder: Decoder,
     telling: Box<dyn Telling>,
     spec: AnswerSpec,
+    /// What the provider calls the client's tools, where payloads pass through.
+    names: Names,
     /// The whole body, once its text has been asked for.
     whole: Option<Vec<u8>>,
     ended: bool,
@@ -208,6 +215,7 @@ impl AnswerReader {
             decoder: Decoder::new(spec.max_event),
             telling,
             spec,
+            names: Names::default(),
             whole: None,
             ended: false,
         }
@@ -223,6 +231,17 @@ impl AnswerReader {
             Endpoint::Moderations => Box::new(openai_chat::Opaque::new("results")),
         };
         Self { telling, ..Self::new(spec) }
+    }
+
+    /// Gives the tools back the names that the client has for them.
+    #[must_use]
+    pub fn restoring(mut self, names: Names) -> Self {
+        if self.translates() {
+            self.telling.restore(&names);
+        } else {
+            self.names = names;
+        }
+        self
     }
 
     /// Takes in what one network read of an event stream gave.
@@ -252,7 +271,11 @@ impl AnswerReader {
                     heard.pings = heard.pings.saturating_add(1);
                     None
                 }
-                Item::Event(event) => self.telling.event(&event, out, heard),
+                Item::Event(event) => {
+                    let own = own_names(self.from, &self.names, event.data);
+                    let event = Event { data: own.as_deref().unwrap_or(event.data), ..event };
+                    self.telling.event(&event, out, heard)
+                }
                 Item::TooLarge => Some(End::TooLarge { limit: self.max_event }),
             };
             self.end(end, heard);
@@ -267,6 +290,8 @@ impl AnswerReader {
         }
         let end = self.decoder.finish().and_then(|event| {
             if is_whole(&event) {
+                let own = own_names(self.from, &self.names, event.data);
+                let event = Event { data: own.as_deref().unwrap_or(event.data), ..event };
                 self.telling.event(&event, out, &mut heard)
             } else {
                 self.telling.facts_mut().drop_one();
@@ -285,7 +310,8 @@ impl AnswerReader {
             let end = if body.len() > self.max_answer {
                 End::TooLarge { limit: self.max_answer }
             } else {
-                self.telling.whole(body, out, &mut heard)
+                let own = own_names(self.from, &self.names, body);
+                self.telling.whole(own.as_deref().unwrap_or(body), out, &mut heard)
             };
             self.end(Some(end), &mut heard);
         }
@@ -352,6 +378,26 @@ impl AnswerReader {
         self.ended = true;
         heard.end = Some(end);
     }
+}
+
+/// A payload with the client's own names of its tools; `None`: it has none but them.
+fn own_names(from: Dialect, names: &Names, payload: &[u8]) -> Option<Vec<u8>> {
+    if names.is_empty() {
+        return None;
+    }
+    let spot = match from {
+        Dialect::OpenaiChat => &openai_chat::ANSWERED,
+        Dialect::OpenaiResponses => &openai_responses::ANSWERED,
+        Dialect::AnthropicMessages => &anthropic_messages::ANSWERED,
+        // No client speaks it, so it never passes through.
+        Dialect::Gemini => return None,
+    };
+    let text = String::from_utf8_lossy(payload);
+    let own = edit(&text, spot, &mut |found| match found {
+        Found::Name(told) => Some(names.own(told)?.name.clone()),
+        Found::Id(_) => None,
+    });
+    own.map(String::into_bytes)
 }
 
 /// Whether a pending event's data is all there.

@@ -1,6 +1,7 @@
 //! Anthropic messages, on both sides of the relay.
 
 mod aggregate;
+mod limits;
 mod read_request;
 mod reader;
 mod usage;
@@ -9,6 +10,7 @@ mod write_request;
 mod writer;
 
 pub(super) use aggregate::Aggregate;
+pub(super) use limits::{ANSWERED, ASKED, LIMITS};
 pub use read_request::{needs, pass_through, read_request};
 pub(super) use reader::MessagesReader;
 pub use write_request::write_request;

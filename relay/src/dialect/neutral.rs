@@ -8,6 +8,8 @@
 mod degrade;
 mod event;
 mod json_end;
+mod media;
+mod names;
 mod request;
 mod signed;
 mod text;
@@ -16,6 +18,7 @@ mod whole;
 pub use degrade::{again_prompt, apply, lowered, refuse_foreign, say_format, schema_prompt};
 pub use event::{Event, Finish};
 pub use json_end::JsonEnd;
+pub use names::{FREE_TEXT, Form, Limits, NAMESPACE_END, Names, Own, is_plain};
 pub use request::{
     Again, Audio, Degrade, Effort, File, Format, Image, Part, Request, Role, Signed, Source,
     Target, Thinking, Tool, ToolChoice, Turn, Unable, Upstream,

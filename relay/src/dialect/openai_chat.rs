@@ -6,6 +6,7 @@
 
 mod aggregate;
 mod chunk;
+mod limits;
 mod models;
 mod opaque;
 mod read_request;
@@ -17,6 +18,8 @@ mod write_request;
 mod writer;
 mod written;
 
+pub use limits::limits;
+pub(super) use limits::{ANSWERED, ASKED};
 pub use models::{model_body, models_body};
 pub(super) use opaque::Opaque;
 pub use read_request::{choices, needs, pass_through, read_request, wants_usage};

@@ -1,13 +1,18 @@
 //! OpenAI responses, on both sides of the relay.
 
 mod items;
+mod limits;
 mod read_request;
 mod reader;
+mod references;
 mod usage;
 mod write_request;
 mod writer;
 
+pub(super) use limits::{ANSWERED, ASKED, LIMITS};
 pub use read_request::{needs, pass_through, read_request};
 pub(super) use reader::ResponsesReader;
+pub(super) use references::follow;
+pub use references::items;
 pub use write_request::write_request;
 pub(super) use writer::ResponsesWriter;

@@ -7,6 +7,7 @@
 //! said is named, and never left out in silence.
 
 mod endpoint;
+pub(super) mod harmless;
 pub(super) mod members;
 mod needs;
 pub(super) mod openai;
@@ -14,16 +15,18 @@ pub(super) mod shape;
 
 pub use endpoint::Endpoint;
 pub use needs::Needs;
-pub(super) use needs::{OpenaiAsks, asks_for_schema};
+pub(super) use needs::{OpenaiAsks, acts_at_the_provider, asks_for_schema};
 
 use super::fields::{Fields, Writer};
-use super::neutral::{self, Degrade, Target, Unable, Upstream};
+use super::neutral::{self, Degrade, Limits, Names, Target, Unable, Upstream};
+use super::spots::{Found, Part, edit};
 use super::{anthropic_messages, gemini, openai_chat, openai_responses};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 use shared::Dialect;
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// A client's request.
 #[derive(Clone)]
@@ -31,11 +34,15 @@ pub struct ClientRequest {
     dialect: Dialect,
     endpoint: Endpoint,
     fields: Fields,
+    /// The same with all items that it refers to and that are known here.
+    full: Option<Fields>,
     model: String,
     stream: bool,
     wants_usage: bool,
     choices: u32,
     needs: Needs,
+    /// Fields that rungs of other dialects may go without.
+    ignored: Arc<[String]>,
     /// Read for the first rung of another dialect.
     neutral: OnceLock<Result<neutral::Request, Unable>>,
     /// Whether each dialect can be told it, in the order of [`Dialect::ALL`].
@@ -115,15 +122,18 @@ impl ClientRequest {
             Dialect::Gemini => return Err(no_clients()),
         };
         let (neutral, told) = (OnceLock::new(), Default::default());
+        let ignored = Arc::default();
         Ok(Self {
             dialect,
             endpoint: Endpoint::Answer,
             fields,
+            full: None,
             model,
             stream,
             wants_usage,
             choices,
             needs,
+            ignored,
             neutral,
             told,
         })
@@ -143,10 +153,9 @@ impl ClientRequest {
             return Err(Reject::missing(endpoint.asked(), "a text, or a list of them"));
         }
         let is_text = endpoint == Endpoint::Completions;
-        let limit = "a whole number, 0 or more";
         let needs = Needs {
             prompt_tokens: asked.map_or(0, |asked| asked.len() as u64) / needs::BYTES_PER_TOKEN,
-            max_output: if is_text { whole_number(&fields, "max_tokens", limit)? } else { None },
+            max_output: if is_text { limit_of(&fields, "max_tokens") } else { None },
             ..Needs::default()
         };
         let needs = if endpoint == Endpoint::CountTokens { counted(&fields)? } else { needs };
@@ -157,8 +166,10 @@ impl ClientRequest {
             wants_usage: is_text && openai_chat::wants_usage(&fields)?,
             choices: if is_text { text_choices(&fields)? } else { 1 },
             fields,
+            full: None,
             model,
             needs,
+            ignored: Arc::default(),
             neutral: OnceLock::new(),
             told: Default::default(),
         })
@@ -181,6 +192,39 @@ impl ClientRequest {
             }
         }
         writer.finish()
+    }
+
+    /// The same, and rungs of other dialects may go without the fields `ignored`.
+    #[must_use]
+    pub fn ignoring(self, ignored: Arc<[String]>) -> Self {
+        Self { ignored, neutral: OnceLock::new(), told: Default::default(), ..self }
+    }
+
+    /// The same with the items that it only refers to, as `find` has them by their ids.
+    ///
+    /// # Errors
+    ///
+    /// It refers to one that nobody can know any more.
+    pub fn following(self, find: &dyn Fn(&str) -> Option<String>) -> Result<Self, Reject> {
+        if self.dialect != Dialect::OpenaiResponses {
+            return Ok(self);
+        }
+        let followed = openai_responses::follow(&self.fields, find)?;
+        let Some(all) = followed.all else { return Ok(self) };
+        let (mut fields, mut full) = (self.fields.clone(), self.fields);
+        full.set("input".to_owned(), all);
+        if let Some(own) = followed.own {
+            fields.set("input".to_owned(), own);
+        }
+        let needs = openai_responses::needs(&full)?;
+        let (neutral, told) = (OnceLock::new(), Default::default());
+        Ok(Self { fields, full: Some(full), needs, neutral, told, ..self })
+    }
+
+    /// Whether its client may refer to the answer later by the ids of its items.
+    #[must_use]
+    pub fn may_refer(&self) -> bool {
+        self.dialect == Dialect::OpenaiResponses && self.fields.text("store") != Some("false")
     }
 
     /// The dialect that it was asked in.
@@ -285,19 +329,10 @@ impl ClientRequest {
         }
         if !matches!(self.endpoint, Endpoint::Answer | Endpoint::Completions) {
             let body = self.for_model(target.model);
-            return Ok(Upstream { body, left_out: Vec::new() });
+            return Ok(Upstream { body, ..Upstream::default() });
         }
         if to == self.dialect {
-            return match to {
-                Dialect::OpenaiChat => Ok(openai_chat::pass_through(&self.fields, target)),
-                Dialect::OpenaiResponses => {
-                    Ok(openai_responses::pass_through(&self.fields, target))
-                }
-                Dialect::AnthropicMessages => {
-                    Ok(anthropic_messages::pass_through(&self.fields, target))
-                }
-                Dialect::Gemini => Err(Unable { feature: "gemini".to_owned() }),
-            };
+            return self.pass_through(target);
         }
         let request = self.neutral.get_or_init(|| self.read()).as_ref().map_err(Clone::clone)?;
         let mut upstream = match to {
@@ -310,15 +345,41 @@ impl ClientRequest {
         Ok(upstream)
     }
 
+    /// The client's own bytes, but for what the rung would refuse of them.
+    fn pass_through(&self, target: &Target<'_>) -> Result<Upstream, Unable> {
+        let (pass_through, asked, limits): (fn(&Fields, &Target<'_>) -> Upstream, _, _) = match self
+            .dialect
+        {
+            Dialect::OpenaiChat => {
+                (openai_chat::pass_through, openai_chat::ASKED, openai_chat::limits(target.model))
+            }
+            Dialect::OpenaiResponses => {
+                (openai_responses::pass_through, openai_responses::ASKED, openai_responses::LIMITS)
+            }
+            Dialect::AnthropicMessages => (
+                anthropic_messages::pass_through,
+                anthropic_messages::ASKED,
+                anthropic_messages::LIMITS,
+            ),
+            Dialect::Gemini => return Err(Unable { feature: "gemini".to_owned() }),
+        };
+        let (fields, names) = fitted(&self.fields, asked, &limits);
+        Ok(Upstream { names, ..pass_through(&fields, target) })
+    }
+
     fn read(&self) -> Result<neutral::Request, Unable> {
+        let fields = self.full.as_ref().unwrap_or(&self.fields);
         let read = match self.dialect {
-            Dialect::OpenaiChat => openai_chat::read_request(&self.fields),
-            Dialect::OpenaiResponses => openai_responses::read_request(&self.fields),
-            Dialect::AnthropicMessages => anthropic_messages::read_request(&self.fields),
+            Dialect::OpenaiChat => openai_chat::read_request(fields),
+            Dialect::OpenaiResponses => openai_responses::read_request(fields),
+            Dialect::AnthropicMessages => anthropic_messages::read_request(fields),
             Dialect::Gemini => Err(no_clients()),
         };
         // Its own provider may understand what the relay does not.
-        read.map_err(|reject| Unable { feature: reject.param.unwrap_or(reject.message) })
+        let unable = |reject: Reject| Unable { feature: reject.param.unwrap_or(reject.message) };
+        let mut request = read.map_err(unable)?;
+        harmless::leave_out(&mut request, &self.ignored);
+        Ok(request)
     }
 }
 
@@ -340,6 +401,45 @@ fn text_choices(fields: &Fields) -> Result<u32, Reject> {
     let lists = prompts.iter().filter(|one| one.get().starts_with(['"', '[']));
     let prompts = u32::try_from(lists.count()).unwrap_or(u32::MAX).max(1);
     Ok(each.saturating_mul(prompts))
+}
+
+/// The request with those names and ids put into another form that do not fit.
+fn fitted<'f>(fields: &'f Fields, asked: &[Part], limits: &Limits) -> (Cow<'f, Fields>, Names) {
+    let holding = || {
+        asked.iter().filter_map(|(key, needle, spot)| {
+            let raw = fields.get(key)?.get();
+            memchr::memmem::find(raw.as_bytes(), needle.as_bytes())?;
+            Some((*key, raw, spot))
+        })
+    };
+    let mut names = Vec::new();
+    let mut ids_fit = true;
+    for (_, raw, spot) in holding() {
+        let look = &mut |found: Found<'_>| {
+            match found {
+                Found::Name(name) => names.push(name.to_owned()),
+                Found::Id(id) => ids_fit &= limits.told_id(id).is_none(),
+            }
+            None
+        };
+        edit(raw, spot, look);
+    }
+    let names = Names::of(names.iter().map(String::as_str).collect(), &limits.name, &[]);
+    if names.is_empty() && ids_fit {
+        return (Cow::Borrowed(fields), names);
+    }
+    let mut told = fields.clone();
+    for (key, raw, spot) in holding() {
+        let change = &mut |found: Found<'_>| match found {
+            Found::Name(name) => names.told(name).map(str::to_owned),
+            Found::Id(id) => limits.told_id(id),
+        };
+        let changed = edit(raw, spot, change).map(RawValue::from_string);
+        if let Some(Ok(changed)) = changed {
+            told.set(key.to_owned(), changed);
+        }
+    }
+    (Cow::Owned(told), names)
 }
 
 fn no_clients() -> Reject {
@@ -432,7 +532,23 @@ pub(super) fn whole_number(
     key: &str,
     wanted: &str,
 ) -> Result<Option<u64>, Reject> {
-    fields.text(key).map(|raw| raw.parse().map_err(|_| Reject::wrong_type(key, wanted))).transpose()
+    let count = |raw| count_of(raw).ok_or_else(|| Reject::wrong_type(key, wanted));
+    fields.text(key).map(count).transpose()
+}
+
+/// A count as it was written; some clients write each number with a point.
+pub(super) fn count_of(raw: &str) -> Option<u64> {
+    let of_float = || {
+        let (whole, rest) = raw.split_once('.')?;
+        rest.bytes().all(|digit| digit == b'0').then(|| whole.parse().ok())?
+    };
+    raw.parse().ok().or_else(of_float)
+}
+
+/// A limit that the relay can plan with. What else stands there is for those to judge who
+/// are told it.
+pub(super) fn limit_of(fields: &Fields, key: &str) -> Option<u64> {
+    fields.text(key).and_then(count_of)
 }
 
 /// An optional array as it was written; absent and null are none.

@@ -3,6 +3,7 @@
 
 use super::in_force::{InForce, Places, Prepared, prepare};
 use super::in_force::{Ladder, Rung};
+use super::items::Items;
 use super::look::{Looked, Machine};
 use super::memory::Memory;
 use super::minutes::Gathering;
@@ -53,6 +54,8 @@ pub struct Relay {
     pub live: Live,
     /// What is told to whoever watches.
     pub feed: Arc<Feed>,
+    /// Items of answers that clients may refer to.
+    pub items: Items,
     /// When the relay started, for the model list.
     pub started: shared::UnixMillis,
     /// The same for measuring: how long ago that was.
@@ -137,6 +140,7 @@ impl Relay {
         in_force.make_room(&live);
         Ok(Self {
             operators: Operators::default(),
+            items: Items::default(),
             past: Past::default(),
             metrics: Metrics::new(&super::count::names(&in_force)),
             in_force: RwLock::new(Arc::new(in_force)),

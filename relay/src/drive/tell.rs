@@ -152,13 +152,20 @@ fn rejected(name: &str, outcome: AttemptOutcome, speaker: Option<&ProviderError>
 }
 
 fn no_words(name: &str, untold: Option<&str>) -> Words {
-    let field = untold.unwrap_or("a field of it");
+    // What there is to say of a field follows its name.
+    let (field, why) = match untold.map(|untold| untold.split_once(": ").unwrap_or((untold, ""))) {
+        Some((field, why)) => (Some(field), Some(why).filter(|why| !why.is_empty())),
+        None => (None, None),
+    };
+    let told = field.unwrap_or("a field of it");
+    let advice = why.map_or_else(
+        || "Leave it out, or choose another model".to_owned(),
+        |why| format!("The reason: {why}"),
+    );
     Words {
-        message: format!(
-            "No provider of '{name}' can be told '{field}'. Leave it out, or choose another model."
-        ),
+        message: format!("No provider of '{name}' can be told '{told}'. {advice}."),
         kind: "invalid_request_error",
-        param: untold.map(str::to_owned),
+        param: field.map(str::to_owned),
         code: "no_rung_able".to_owned(),
         recoverable: false,
     }

@@ -54,11 +54,16 @@ fn push_word(word: &str, out: &mut String) {
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
     // Parts such as the host of `upstream:gpu7.internal:80` or the key of `key:sk-…`.
     let parts = || bare.split([':', '@', '/', '?', '&', '[', ']']);
-    let stand_in = if bare.contains("://") || is_address(word) || parts().any(is_host) {
-        URL
-    } else if parts().any(looks_like_key) && !is_path(bare) {
-        KEY
+    let stand_in = if bare.contains("://") || is_address(word) {
+        Some(URL)
+    } else if is_path(bare) {
+        None
+    } else if parts().any(is_host) {
+        Some(URL)
     } else {
+        parts().any(looks_like_key).then_some(KEY)
+    };
+    let Some(stand_in) = stand_in else {
         out.push_str(word);
         return;
     };
@@ -114,16 +119,72 @@ const FIELDS: [&str; 17] = [
     "instructions",
 ];
 
-/// The path of a field of a request, such as `tools.0.custom.input_schema.type`.
+/// Words that requests are made of. A path of nothing but them is no host.
+const WORDS: [&str; 40] = [
+    "additionalProperties",
+    "arguments",
+    "audio",
+    "base64",
+    "body",
+    "budget_tokens",
+    "cache_control",
+    "choices",
+    "content",
+    "custom",
+    "data",
+    "description",
+    "detail",
+    "enum",
+    "file",
+    "file_data",
+    "format",
+    "function",
+    "id",
+    "image",
+    "image_url",
+    "input_schema",
+    "items",
+    "json_schema",
+    "media_type",
+    "mime_type",
+    "name",
+    "parameters",
+    "parts",
+    "properties",
+    "required",
+    "role",
+    "schema",
+    "source",
+    "strict",
+    "text",
+    "tool_use_id",
+    "type",
+    "url",
+    "value",
+];
+
+/// The longest name of a field that has digits in it: a key would be longer.
+const LONGEST_MIXED: usize = 16;
+
+/// The path of a field of a request, such as `tools[0].function.name` or
+/// `messages.0.content.1.image.source.base64.media_type`.
 fn is_path(word: &str) -> bool {
-    let labels: Vec<&str> = word.split(['.', '[', ']']).filter(|label| !label.is_empty()).collect();
-    let is_label = |label: &&str| {
-        label.chars().all(|c| c.is_ascii_lowercase() || c == '_')
-            || label.chars().all(|c| c.is_ascii_digit())
+    let gaps: &[char] = if word.contains('/') { &['/'] } else { &['.', '[', ']'] };
+    let labels: Vec<&str> = word.split(gaps).filter(|label| !label.is_empty()).collect();
+    let is_number = |label: &str| label.bytes().all(|byte| byte.is_ascii_digit());
+    let is_name = |label: &&str| {
+        let plain = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let mixed = label.bytes().any(|byte| byte.is_ascii_digit()) && !is_number(label);
+        plain && !looks_like_key(label) && !(mixed && label.len() > LONGEST_MIXED)
     };
+    let first = labels.first().copied().unwrap_or_default();
     labels.len() >= 2
-        && labels.first().is_some_and(|first| FIELDS.contains(first))
-        && labels.iter().all(is_label)
+        && labels.iter().all(is_name)
+        && !is_number(first)
+        // A host has no line in its names.
+        && (FIELDS.contains(&first)
+            || labels.iter().any(|label| label.contains('_'))
+            || labels.iter().all(|label| is_number(label) || WORDS.contains(label)))
 }
 
 /// The prefixes that vendors give their keys, or a long word of letters and digits mixed.
@@ -172,6 +233,30 @@ mod tests {
             ("at [fd00::12]:8000 now", "at [url] now"),
             ("host gpu7.prod.vendor.cloud", "host [url]"),
             ("by vllm-7.llm.svc", "by [url]"),
+            (
+                "Invalid 'tools[0].function.name': string too long.",
+                "Invalid 'tools[0].function.name': string too long.",
+            ),
+            ("tools.0.custom.input_schema.type: x", "tools.0.custom.input_schema.type: x"),
+            (
+                "messages.0.content.1.image.source.base64.media_type: no",
+                "messages.0.content.1.image.source.base64.media_type: no",
+            ),
+            ("image.source.base64.media_type: no", "image.source.base64.media_type: no"),
+            ("input[12].call_id is too long", "input[12].call_id is too long"),
+            ("'function.name' is odd", "'function.name' is odd"),
+            (
+                "contents[0].parts[1].inline_data.mime_type",
+                "contents[0].parts[1].inline_data.mime_type",
+            ),
+            ("generation_config.response_json_schema", "generation_config.response_json_schema"),
+            ("/messages/0/content/1/text", "/messages/0/content/1/text"),
+            ("messages.0.a1b2c3d4e5f6a7b8c9d0e1f2a3", "[key]"),
+            ("messages[0].gsk_a1b2c3d4e5f6a7b8c9d0", "[key]"),
+            ("sk_live_abc123.input_x", "[key]"),
+            ("gpu_pool/10.0.0.3", "[url]"),
+            ("gpu_pool/gpu7.cluster.internal", "[url]"),
+            ("gpu7.input.internal", "[url]"),
             ("messages.0.content is missing", "messages.0.content is missing"),
             ("messages.role is e.g. 1.5 long.", "messages.role is e.g. 1.5 long."),
             ("see gpt-4.1, please", "see gpt-4.1, please"),

@@ -189,7 +189,10 @@ pub(super) async fn check(
         Endpoint::Answer => ClientRequest::parse(dialect, &body),
         other => ClientRequest::parse_for(other, &body),
     };
-    let request = request.map_err(Rejection::of)?;
+    let owner = client.map(|client| client.name.as_str().into());
+    let find = |id: &str| relay.items.find(wall::now(), &owner, id);
+    let request = request.and_then(|request| request.following(&find)).map_err(Rejection::of)?;
+    let request = request.ignoring(Arc::clone(&server.ignore_fields));
     known.model = Some(request.model().to_owned());
     known.stream = request.stream();
     let ladder = in_force

@@ -207,6 +207,7 @@ fn every_other_key_means_something() {
             client_write_timeout: secs(5),
             drain: Duration::ZERO,
             cors_origins: vec!["https://chat.example".to_owned()],
+            ignore_fields: ["x_trace".to_owned()].into(),
         }
     );
     assert_eq!((admin.name.as_deref(), admin.env.as_deref()), (Some("eu-1"), Some("prod")));
@@ -255,7 +256,8 @@ fn every_other_key_means_something() {
 const FULL: &str = r##"
 server = { listen = "[::]:80", early_headers = "1s", heartbeat = "2s", stamp = false,
   max_body = 2048, max_event = "3 MB", max_requests = 4, client_write_timeout = "5s",
-  drain = "0s", cors_origins = ["https://Chat.example"] }
+  drain = "0s", cors_origins = ["https://Chat.example"],
+  ignore_fields = ["x_trace"] }
 [admin]
 name = "eu-1"
 env = "prod"

@@ -70,6 +70,7 @@ fn of_server() {
         (LISTEN, "cors_origins = ¶\"*\"", "server.cors_origins", "a list, not a string"),
         (LISTEN, "cors_origins = [¶\"*\"]", "server.cors_origins[0]", "'*' is no origin"),
         (LISTEN, "cors_origins = [¶\"https://a.b/\"]", "server.cors_origins[0]", "no path"),
+        (LISTEN, "ignore_fields = [¶\"a[0].b\"]", "server.ignore_fields[0]", "no field"),
     ]);
 }
 

@@ -1,8 +1,9 @@
 //! An answer on its way from one dialect to another.
 
 use super::hearing::{Hearing, Listening, Reader, Sink, Writer, over};
+use super::restoring::Restoring;
 use super::{AnswerSpec, End, Facts, Form, Heard, Telling};
-use crate::dialect::neutral::Answer;
+use crate::dialect::neutral::{Answer, Names};
 use crate::dialect::sse::Event;
 use bytes::BytesMut;
 
@@ -95,9 +96,14 @@ impl Telling for Between {
         &mut self.listening.facts
     }
 
+    fn restore(&mut self, names: &Names) {
+        self.listening.restoring = Restoring::new(names.clone());
+    }
+
     fn held(&self) -> usize {
         let answer = self.answer.held().saturating_add(self.writer.held());
-        answer.saturating_add(self.reader.held())
+        let restoring = self.listening.restoring.held();
+        answer.saturating_add(self.reader.held()).saturating_add(restoring)
     }
 
     fn sequence(&self) -> u64 {

@@ -1,5 +1,6 @@
 //! What is heard of an answer while it is read, whatever dialect it comes in.
 
+use super::restoring::Restoring;
 use super::{AnswerSpec, End, Facts, Heard};
 use crate::dialect::neutral::{Answer, Event, Finish, JsonEnd};
 use crate::dialect::sse;
@@ -78,6 +79,7 @@ pub(in crate::dialect) struct Listening {
     /// Where the arguments of each call end, by its number.
     calls: Vec<JsonEnd>,
     told_finished: bool,
+    pub(super) restoring: Restoring,
     /// Something was said that every dialect has words for.
     said: bool,
 }
@@ -138,6 +140,14 @@ impl<'a> Hearing<'a> {
     /// Takes in what was said.
     pub(in crate::dialect) fn say(&mut self, event: &Event<'_>) {
         self.note(event);
+        if self.listening.restoring.is_idle() {
+            self.tell(event);
+        } else if let Some(event) = self.listening.restoring.told(event) {
+            self.tell(&event);
+        }
+    }
+
+    fn tell(&mut self, event: &Event<'_>) {
         match &mut self.sink {
             Sink::Stream(writer, out) => writer.event(event, &self.listening.facts, out),
             Sink::Whole(answer) => answer.add(event),

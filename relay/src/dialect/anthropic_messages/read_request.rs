@@ -41,8 +41,21 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
         }
     }
     request.end_with_system(before_last);
+    let mut served = Vec::new();
     for (n, tool) in body.array("tools")?.unwrap_or_default().into_iter().enumerate() {
-        read_tool(&Object::read(format!("tools[{n}]"), tool)?, &mut request)?;
+        let tool = Object::read(format!("tools[{n}]"), tool)?;
+        match table::SPARE.iter().find(|start| is_of(&tool, start)) {
+            Some(word) => served.push((*word, tool.path_of("type"))),
+            None => read_tool(&tool, &mut request)?,
+        }
+    }
+    for (word, path) in served {
+        // Alone it is what the client asks for; beside others most answers need none.
+        if request.tools.is_empty() {
+            request.foreign.push(path);
+        } else if !request.unsaid.contains(&word) {
+            request.unsaid.push(word);
+        }
     }
     if let Some(choice) = body.object("tool_choice")? {
         read_tool_choice(&choice, &mut request)?;
@@ -122,6 +135,10 @@ fn read_message(message: &Object<'_>, request: &mut Request) -> Result<(), Rejec
         _ => request.turns.push(Turn { role, parts }),
     }
     Ok(())
+}
+
+fn is_of(tool: &Object<'_>, start: &str) -> bool {
+    tool.text("type").ok().flatten().is_some_and(|kind| kind.starts_with(start))
 }
 
 fn read_tool(tool: &Object<'_>, request: &mut Request) -> Result<(), Reject> {

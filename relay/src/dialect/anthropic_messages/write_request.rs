@@ -34,6 +34,7 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     refuse_foreign(request)?;
     let mut request = request.clone();
     apply(&mut request, target);
+    let names = super::LIMITS.fit(&mut request);
     let mut left_out = Vec::new();
     if request.format.as_ref().is_some_and(has_no_field) {
         say_format(&mut request);
@@ -64,7 +65,7 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
         metadata: user.map(|user_id| Metadata { user_id }),
         stream: true,
     };
-    Ok(Upstream { body: body.to_json(), left_out })
+    Ok(Upstream { body: body.to_json(), left_out, names })
 }
 
 /// Whether a user's name may be sent: Anthropic forbids e-mail addresses, telephone numbers

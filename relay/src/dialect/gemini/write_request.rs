@@ -7,9 +7,21 @@ mod contents;
 mod thinking;
 
 use crate::dialect::neutral::{
-    Format, Request, Target, ToolChoice, Unable, Upstream, apply, refuse_foreign, say_format,
+    Form, Format, Limits, Request, Target, ToolChoice, Unable, Upstream, apply, is_plain,
+    refuse_foreign, say_format,
 };
 use body::{Body, CallingConfig, Content, Function, GenerationConfig, Part, ToolConfig, Tools};
+
+/// What Gemini takes as a function's name. It gives and takes ids as they are.
+const LIMITS: Limits = Limits {
+    name: Form {
+        shortest: 1,
+        longest: 64,
+        fits: |letter| is_plain(letter) || letter == '.',
+        begins: |letter| letter.is_ascii_alphabetic() || letter == '_',
+    },
+    id: None,
+};
 
 /// Gemini takes no more stop sequences.
 const MOST_STOPS: usize = 5;
@@ -23,6 +35,7 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     refuse_foreign(request)?;
     let mut request = request.clone();
     apply(&mut request, target);
+    let names = LIMITS.fit(&mut request);
     let mut left_out = Vec::new();
     if request.format.is_some() && !request.tools.is_empty() && contents::is_old(target.model) {
         // These models refuse to be told of tools and of the answer's form at once.
@@ -45,7 +58,7 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
             left_out.push(name);
         }
     }
-    Ok(Upstream { body: body.to_json(), left_out })
+    Ok(Upstream { body: body.to_json(), left_out, names })
 }
 
 fn tools(request: &Request) -> Vec<Tools<'_>> {

@@ -1,5 +1,6 @@
 //! What a client asks, whatever dialect it asks in.
 
+use super::names::Names;
 use serde_json::value::RawValue;
 use shared::Dialect;
 
@@ -16,6 +17,9 @@ pub struct Request {
     pub turns: Vec<Turn>,
     /// The tools that the client itself runs.
     pub tools: Vec<Tool>,
+    /// Those among them whose input is free text for the client. Others are asked for it as
+    /// JSON with one argument, [`FREE_TEXT`](super::names::FREE_TEXT).
+    pub free_text: Vec<String>,
     /// Which tool is to be called. `None`: the provider's default, which is `Auto`.
     pub tool_choice: Option<ToolChoice>,
     /// Whether several calls may come at once. `None`: the provider's default.
@@ -161,17 +165,6 @@ pub enum Source {
 }
 
 impl Source {
-    /// Reads a web address or a data URL in base64; `None`: it is neither.
-    #[must_use]
-    pub fn of_url(url: &str) -> Option<Self> {
-        let Some(data) = url.strip_prefix("data:") else {
-            let is_web = url.starts_with("https://") || url.starts_with("http://");
-            return is_web.then(|| Self::Url(url.to_owned()));
-        };
-        let (media_type, data) = data.split_once(";base64,")?;
-        Some(Self::Base64 { media_type: media_type.to_owned(), data: data.to_owned() })
-    }
-
     /// The address or data URL of it; `None`: only its provider can find it.
     #[must_use]
     pub fn url(&self) -> Option<String> {
@@ -322,13 +315,15 @@ pub struct Again<'a> {
 }
 
 /// A request in a rung's dialect: always one for a stream.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Upstream {
     /// The body.
     pub body: Vec<u8>,
     /// Wishes that this dialect has no words for, as paths of the neutral form such as
     /// `seed`. Only those without which the answer is still an answer to what was asked.
     pub left_out: Vec<&'static str>,
+    /// Which names it has for the client's tools.
+    pub names: Names,
 }
 
 /// A dialect cannot say what was asked.

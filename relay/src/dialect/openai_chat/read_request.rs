@@ -10,7 +10,7 @@ use super::super::neutral::{Format, Request, Thinking, Tool, ToolChoice};
 use super::super::request::members::{Members, Rule, Value};
 use super::super::request::openai::{CACHE_MARK, choice_word, effort, function, schema};
 use super::super::request::{
-    Needs, OpenaiAsks, Reject, array, asks_for_schema, flag, is_empty_array, whole_number,
+    Needs, OpenaiAsks, Reject, array, asks_for_schema, flag, is_empty_array, limit_of, whole_number,
 };
 
 /// More answers at once than any provider gives.
@@ -39,6 +39,7 @@ const TOP: &[Rule] = &[
     Rule::harmless_at("logit_bias", &["{}"]),
     Rule::harmless_at("modalities", &[r#"["text"]"#]),
     Rule::harmless_at("functions", &["[]"]),
+    Rule::harmless_at("function_call", &["\"auto\"", "\"none\""]),
     Rule::harmless_at("safe_prompt", &["false"]),
     Rule::harmless_at("top_k", &["-1", "0"]),
     // Taste.
@@ -71,8 +72,6 @@ pub fn needs(fields: &Fields) -> Result<Needs, Reject> {
         let message = "'messages' is empty; send at least one message.";
         return Err(Reject::new("messages", "invalid_value", message));
     }
-    let wanted = "a whole number, 0 or more";
-    let max_tokens = whole_number(fields, "max_tokens", wanted)?;
     let asks = OpenaiAsks {
         conversation: messages,
         instructions: None,
@@ -83,7 +82,8 @@ pub fn needs(fields: &Fields) -> Result<Needs, Reject> {
         side_effects: fields.text("store") == Some("true")
             || fields.text("background") == Some("true")
             || fields.text("web_search_options").is_some(),
-        max_output: whole_number(fields, "max_completion_tokens", wanted)?.or(max_tokens),
+        max_output: limit_of(fields, "max_completion_tokens")
+            .or_else(|| limit_of(fields, "max_tokens")),
     };
     Ok(asks.needs())
 }
@@ -147,8 +147,8 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
         request.format = format(&mut members, &mut request)?;
         members.finish(&[], &mut request);
     }
-    let max_tokens = top.count("max_tokens")?;
-    request.max_output = top.count("max_completion_tokens")?.or(max_tokens);
+    let max_tokens = top.limit("max_tokens")?;
+    request.max_output = top.limit("max_completion_tokens")?.or(max_tokens);
     if let Some(value) = top.take("stop") {
         request.stop = stop(&value)?;
     }

@@ -103,6 +103,7 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     refuse_prefill(request)?;
     let mut request = request.clone();
     apply(&mut request, target);
+    let names = super::limits(target.model).fit(&mut request);
     give_properties(&mut request);
     let mut left_out = Vec::new();
     if request.top_k.is_some() {
@@ -131,7 +132,7 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
         stream: true,
         stream_options: target.ask_usage.then_some(StreamOptions { include_usage: true }),
     };
-    Ok(Upstream { body: body(&written)?, left_out })
+    Ok(Upstream { body: body(&written)?, left_out, names })
 }
 
 /// Which of its two names the limit has. Everybody knows the old one but OpenAI's models

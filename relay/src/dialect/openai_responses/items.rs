@@ -4,7 +4,7 @@
 
 use crate::dialect::answer::Facts;
 use crate::dialect::fields::{Writer, push_array};
-use crate::dialect::neutral::{Finish, JsonEnd};
+use crate::dialect::neutral::{Finish, JsonEnd, NAMESPACE_END};
 use shared::Usage;
 
 /// A piece of a message's content.
@@ -81,7 +81,12 @@ impl Call {
         let arguments = self.arguments(status == COMPLETED);
         item.escaped(if self.custom { "input" } else { "arguments" }, arguments);
         item.escaped("call_id", &self.call_id);
-        item.escaped("name", &self.name);
+        if let Some((namespace, name)) = self.name.split_once(NAMESPACE_END) {
+            item.escaped("namespace", namespace);
+            item.escaped("name", name);
+        } else {
+            item.escaped("name", &self.name);
+        }
         text(item)
     }
 

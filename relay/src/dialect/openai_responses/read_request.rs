@@ -3,15 +3,16 @@
 
 mod items;
 mod pass_through;
+mod tools;
 
 pub use pass_through::pass_through;
 
 use super::super::fields::Fields;
-use super::super::neutral::{Format, Part, Request, Role, Thinking, ToolChoice};
-use super::super::request::members::{Members, Rule, Value};
-use super::super::request::openai::{CACHE_MARK, choice_word, effort, function, schema};
+use super::super::neutral::{Format, Part, Request, Role, Thinking};
+use super::super::request::members::{Members, Rule};
+use super::super::request::openai::{CACHE_MARK, effort, schema};
 use super::super::request::{
-    Needs, OpenaiAsks, Reject, array, asks_for_schema, flag, is_empty_array, member, whole_number,
+    Needs, OpenaiAsks, Reject, array, asks_for_schema, flag, is_empty_array, limit_of, member,
 };
 
 /// What becomes of the fields that [`read_request`] does not take. All others are foreign,
@@ -46,8 +47,6 @@ const REASONING: &[Rule] = &[
     Rule::harmless("generate_summary"),
     Rule::harmless_at("context", &["\"auto\""]),
 ];
-
-const TOOL: &[Rule] = &[CACHE_MARK];
 
 /// More of an answer than the answer: log probabilities are asked for here, too.
 const LOGPROBS: &str = "message.output_text.logprobs";
@@ -84,7 +83,7 @@ pub fn needs(fields: &Fields) -> Result<Needs, Reject> {
         side_effects: flag(fields, "store")?
             || flag(fields, "background")?
             || fields.text("conversation").is_some(),
-        max_output: whole_number(fields, "max_output_tokens", "a whole number, 0 or more")?,
+        max_output: limit_of(fields, "max_output_tokens"),
     };
     Ok(asks.needs())
 }
@@ -106,11 +105,9 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
             items::read(&input.list()?, &mut request)?;
         }
     }
-    for value in top.list("tools")? {
-        tool(&value, &mut request)?;
-    }
+    tools::read_all(&top.list("tools")?, &mut request)?;
     if let Some(value) = top.take("tool_choice") {
-        request.tool_choice = tool_choice(&value, &mut request)?;
+        request.tool_choice = tools::choice(&value, &mut request)?;
     }
     request.parallel_tools = top.flag("parallel_tool_calls")?;
     if let Some(mut text) = top.object("text")? {
@@ -120,7 +117,7 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
         }
         text.finish(TEXT, &mut request);
     }
-    request.max_output = top.count("max_output_tokens")?;
+    request.max_output = top.limit("max_output_tokens")?;
     request.temperature = top.number("temperature")?;
     request.top_p = top.number("top_p")?;
     if let Some(mut members) = top.object("reasoning")? {
@@ -138,36 +135,6 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
     request.user = top.string("safety_identifier")?.or(user);
     top.finish(TOP, &mut request);
     Ok(request)
-}
-
-fn tool(value: &Value<'_>, request: &mut Request) -> Result<(), Reject> {
-    let mut members = value.members()?;
-    if members.required("type")? != "function" {
-        // Free text for a tool, or a tool that the provider runs.
-        request.foreign.push(members.at("type"));
-        return Ok(());
-    }
-    request.tools.push(function(&mut members)?);
-    members.finish(TOOL, request);
-    Ok(())
-}
-
-fn tool_choice(value: &Value<'_>, request: &mut Request) -> Result<Option<ToolChoice>, Reject> {
-    if value.is_string() {
-        let choice = choice_word(&value.string()?);
-        if choice.is_none() {
-            request.foreign.push(value.path().to_owned());
-        }
-        return Ok(choice);
-    }
-    let mut members = value.members()?;
-    if members.required("type")? != "function" {
-        request.foreign.push(members.at("type"));
-        return Ok(None);
-    }
-    let name = members.required("name")?;
-    members.finish(&[], request);
-    Ok(Some(ToolChoice::Named(name)))
 }
 
 fn format(members: &mut Members<'_>, request: &mut Request) -> Result<Option<Format>, Reject> {

@@ -116,6 +116,7 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     }
     let mut request = request.clone();
     apply(&mut request, target);
+    let names = super::LIMITS.fit(&mut request);
     give_properties(&mut request);
     let mut left_out = left_out(&request);
     let effort = effort_word(request.thinking, &mut left_out);
@@ -142,7 +143,7 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
         store: false,
         stream: true,
     };
-    Ok(Upstream { body: body(&written)?, left_out })
+    Ok(Upstream { body: body(&written)?, left_out, names })
 }
 
 /// The system prompt and what was said. Input there must be: where nobody has spoken yet, it

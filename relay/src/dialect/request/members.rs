@@ -7,6 +7,7 @@
 use super::super::fields::Fields;
 use super::super::neutral::Request;
 use super::Reject;
+use super::count_of;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -87,7 +88,8 @@ impl<'a> Value<'a> {
     }
 
     pub(in crate::dialect) fn count(&self) -> Result<u64, Reject> {
-        self.as_a("a whole number, 0 or more")
+        let wrong = || Reject::wrong_type(&self.path, "a whole number, 0 or more");
+        count_of(self.raw.get()).ok_or_else(wrong)
     }
 
     pub(in crate::dialect) fn integer(&self) -> Result<i64, Reject> {
@@ -107,7 +109,7 @@ impl<'a> Value<'a> {
 
     /// Its members.
     pub(in crate::dialect) fn members(&self) -> Result<Members<'a>, Reject> {
-        let Object(items) = self.as_a("an object")?;
+        let Pairs(items) = self.as_a("an object")?;
         Ok(Members { path: self.path.clone(), items })
     }
 
@@ -167,6 +169,13 @@ impl<'a> Members<'a> {
         self.take(key).map(|value| value.count()).transpose()
     }
 
+    /// A limit. One below 0 is how some say that there is none.
+    pub(in crate::dialect) fn limit(&mut self, key: &str) -> Result<Option<u64>, Reject> {
+        let value = self.take(key);
+        let value = value.filter(|value| !value.number().is_ok_and(|number| number < 0.0));
+        value.map(|value| value.count()).transpose()
+    }
+
     pub(in crate::dialect) fn number(&mut self, key: &str) -> Result<Option<f64>, Reject> {
         self.take(key).map(|value| value.number()).transpose()
     }
@@ -204,24 +213,24 @@ fn short(name: &str) -> &str {
 }
 
 /// Members in the order in which they were written.
-struct Object<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(in crate::dialect) struct Pairs<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Object<'de> {
+impl<'de> Deserialize<'de> for Pairs<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Reader;
         impl<'de> Visitor<'de> for Reader {
-            type Value = Object<'de>;
+            type Value = Pairs<'de>;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<'de>, A::Error> {
                 let mut items = Vec::new();
                 while let Some((key, value)) = map.next_entry::<String, &'de RawValue>()? {
                     items.push((Cow::Owned(key), value));
                 }
-                Ok(Object(items))
+                Ok(Pairs(items))
             }
         }
         deserializer.deserialize_map(Reader)

@@ -160,11 +160,34 @@ impl Object for Tools<'_> {
             return skip(map);
         }
         let kind: &RawValue = map.next_value()?;
-        // Whatever the client does not run itself, the provider does.
-        self.0.served_tools |=
-            string_inner(kind.get()).is_some_and(|kind| !matches!(kind, "function" | "custom"));
+        self.0.served_tools |= string_inner(kind.get()).is_some_and(acts_at_the_provider);
         Ok(())
     }
+}
+
+/// Tools of which a second call does nothing twice, by the beginnings of their types: the
+/// client runs them itself, or the provider only reads.
+const HARMLESS: &[&str] = &[
+    "function",
+    "custom",
+    "namespace",
+    "local_shell",
+    "apply_patch",
+    "bash",
+    "text_editor",
+    "memory",
+    "computer",
+    "tool_search",
+    "web_search",
+    "web_fetch",
+    "file_search",
+];
+
+/// Whether calling a tool of this type twice may do something twice. Whatever is not known
+/// to be harmless may.
+pub(in crate::dialect) fn acts_at_the_provider(kind: &str) -> bool {
+    let is_version = |rest: &str| rest.is_empty() || rest.starts_with('_');
+    !HARMLESS.iter().any(|name| kind.strip_prefix(name).is_some_and(is_version))
 }
 
 struct Format(bool);

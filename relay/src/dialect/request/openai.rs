@@ -136,7 +136,8 @@ pub(in crate::dialect) fn audio(
     request: &mut Request,
 ) -> Result<Option<Part>, Reject> {
     let Some(mut sound) = part.object("input_audio")? else { return Ok(None) };
-    let audio = Audio { data: sound.required("data")?, format: sound.required("format")? };
+    let (data, format) = (sound.required("data")?, sound.required("format")?);
+    let audio = Audio { data, format: format.to_ascii_lowercase() };
     sound.finish(&[], request);
     Ok(Some(Part::Audio(audio)))
 }
@@ -242,7 +243,7 @@ pub(in crate::dialect) fn body(body: &impl Serialize) -> Result<Vec<u8>, Unable>
 /// Lowers the limit `key` to what the rung gives, where that is asked for.
 pub(in crate::dialect) fn limit(raw: &RawValue, target: &Target<'_>) -> Option<u64> {
     let most = target.max_output.filter(|_| target.degrade.max_output)?;
-    let asked: u64 = raw.get().parse().ok()?;
+    let asked = super::count_of(raw.get())?;
     (asked > most).then_some(most)
 }
 

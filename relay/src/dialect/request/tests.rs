@@ -174,16 +174,6 @@ fn a_rejection_names_the_field_and_never_quotes_the_prompt() {
         (format!(r#"{{"model":"m",{messages},"n":0}}"#), Some("n"), "from 1 to 128"),
         (format!(r#"{{"model":"m",{messages},"n":129}}"#), Some("n"), "from 1 to 128"),
         (format!(r#"{{"model":"m",{messages},"n":1.5}}"#), Some("n"), "whole number"),
-        (
-            format!(r#"{{"model":"m",{messages},"max_tokens":"9"}}"#),
-            Some("max_tokens"),
-            "whole number",
-        ),
-        (
-            format!(r#"{{"model":"m",{messages},"max_completion_tokens":-1}}"#),
-            Some("max_completion_tokens"),
-            "whole number",
-        ),
         (format!(r#"{{"model":"m",{messages},"tools":{{}}}}"#), Some("tools"), "an array"),
     ] {
         let reject = parse(&body).unwrap_err();
@@ -217,14 +207,22 @@ fn what_a_request_needs_is_read_from_its_fields() {
         r#","store":true"#,
         r#","background":true"#,
         r#","web_search_options":{}"#,
-        r#","tools":[{"type":"web_search"}]"#,
         r#","tools":[{"type":"mcp"}]"#,
     ] {
         assert!(with(yes).needs().side_effects, "{yes}");
     }
-    assert!(!with(r#","store":false"#).needs().side_effects);
+    for no in [
+        r#","store":false"#,
+        r#","tools":[{"type":"web_search"},{"type":"namespace","name":"n","tools":[]}]"#,
+    ] {
+        assert!(!with(no).needs().side_effects, "{no}");
+    }
     assert_eq!(with(r#","max_tokens":9"#).needs().max_output, Some(9));
     assert_eq!(with(r#","max_tokens":9,"max_completion_tokens":7"#).needs().max_output, Some(7));
+    assert_eq!(with(r#","max_tokens":256.0"#).needs().max_output, Some(256));
+    for odd in [r#","max_tokens":-1"#, r#","max_tokens":"9""#, r#","max_tokens":1e3"#] {
+        assert_eq!(with(odd).needs().max_output, None, "its own provider may take it: {odd}");
+    }
 
     let picture = "A".repeat(40_000);
     let parts = format!(

@@ -2,7 +2,7 @@
 
 use super::{Driver, MAX_ANSWER, Phase};
 use crate::dialect::answer::{AnswerReader, AnswerSpec, Form};
-use crate::dialect::neutral::{Again, Degrade, Target};
+use crate::dialect::neutral::{Again, Degrade, Names, Target};
 use crate::dialect::request::Endpoint;
 use crate::dialect::schema::Schema;
 use crate::drive::capture::{Capture, is_sampled};
@@ -162,7 +162,7 @@ impl Driver {
         let of = Pair { ladder: self.ladder.index.0, rung: rung.index.0 };
         let seat = self.relay.live.dialled(of, count::at(now), id.0 == 1);
         let spec = self.answer_spec(dialect);
-        let (call, left_out) = match upstream {
+        let (call, left_out, names) = match upstream {
             Ok(upstream) => {
                 let same = dialect == self.request.dialect();
                 let nothing = HeaderMap::new();
@@ -175,10 +175,10 @@ impl Driver {
                     once,
                 };
                 let left_out = degraded(degrade, &self.need, &rung).chain(upstream.left_out);
-                (rung.provider.call(ask), left_out.collect())
+                (rung.provider.call(ask), left_out.collect(), upstream.names)
             }
             // The plan leaves out rungs that cannot be told, so this is for the unforeseen.
-            Err(unable) => (Call::unable(&unable.feature), Vec::new()),
+            Err(unable) => (Call::unable(&unable.feature), Vec::new(), Names::default()),
         };
         let max_event = self.in_force.config.server.max_event;
         let schema = self.schema_for(&rung);
@@ -186,7 +186,7 @@ impl Driver {
             id,
             call: Some(call),
             rung,
-            reader: AnswerReader::at(self.request.endpoint(), spec),
+            reader: AnswerReader::at(self.request.endpoint(), spec).restoring(names),
             held: BytesMut::new(),
             max_held: max_event,
             added: ask_usage && adds,

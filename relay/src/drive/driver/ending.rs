@@ -3,7 +3,7 @@
 use super::{Driver, Phase};
 use crate::config::Stamp;
 use crate::dialect::client_error::{BelayError, ClientError, error_event};
-use crate::dialect::stamp;
+use crate::dialect::{openai_responses, stamp};
 use crate::drive::capture::MOST_ASKED;
 use crate::drive::closing::Closing;
 use crate::drive::count;
@@ -12,6 +12,7 @@ use crate::drive::reply::{self, AskAgain, Out, Reply, error_reply};
 use crate::drive::tell::{Words, words};
 use crate::journal::{AttemptEnd, CaptureRecord, Commit, cost_of};
 use crate::policy::{AttemptId, Failure, RungIndex, Told};
+use crate::wall;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, header};
 use shared::{Cause, PassedOver, RequestOutcome};
@@ -48,18 +49,29 @@ impl Driver {
         self.log.events = line.log.events;
         if self.request.stream() {
             let mut ending = line.reader.take_tail();
-            ending.extend_from_slice(&line.reader.take_terminator());
+            let terminator = line.reader.take_terminator();
+            self.keep_items(&terminator);
+            ending.extend_from_slice(&terminator);
             self.keep_whole(&ending);
             self.push_stamp(outcome.as_str(), &mut ending);
             self.close(outcome, None, ending.freeze());
         } else {
             let body: Bytes = line.reader.take_whole().into();
+            self.keep_items(&body);
             self.keep_whole(&body);
             self.log.status = Some(200);
             let mut headers = self.headers();
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
             self.stamp_headers(outcome.as_str(), &mut headers);
             self.answer(Reply { status: 200, headers, body }, outcome, None);
+        }
+    }
+
+    /// Keeps the items of an answer to which its client may refer by their ids.
+    fn keep_items(&self, answer: &[u8]) {
+        if self.request.may_refer() {
+            let items = openai_responses::items(answer);
+            self.relay.items.keep(wall::now(), &self.log.start.client, items);
         }
     }
 

@@ -72,7 +72,7 @@ impl Edits {
                 writer.raw(key, &json);
             }
         }
-        Upstream { body: writer.finish(), left_out: self.left_out }
+        Upstream { body: writer.finish(), left_out: self.left_out, ..Upstream::default() }
     }
 }
 

@@ -127,10 +127,10 @@ fn source(block: &Object<'_>, foreign: &mut Vec<String>) -> Result<Option<Source
     };
     source.name_foreign(table, foreign);
     Ok(match kind.as_str() {
-        "base64" => Some(Source::Base64 {
-            media_type: source.required_text("media_type")?,
-            data: source.required_text("data")?,
-        }),
+        "base64" => {
+            let media_type = source.required_text("media_type")?;
+            Some(Source::of_base64(&media_type, source.required_text("data")?))
+        }
         "url" => Some(Source::Url(source.required_text("url")?)),
         "file" => Some(Source::Id(source.required_text("file_id")?)),
         _ => {

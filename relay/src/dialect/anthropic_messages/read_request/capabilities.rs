@@ -6,7 +6,7 @@
 use super::object::Object;
 use super::{max_tokens, messages};
 use crate::dialect::fields::Fields;
-use crate::dialect::request::{Needs, Reject};
+use crate::dialect::request::{Needs, Reject, acts_at_the_provider, limit_of};
 use serde_json::value::RawValue;
 
 /// The usual rule of thumb for English text; other scripts have more tokens.
@@ -25,7 +25,11 @@ pub fn needs(fields: &Fields) -> Result<Needs, Reject> {
     if body.get("thread").is_some() {
         return Err(kept_elsewhere());
     }
-    let mut needs = Needs { max_output: Some(max_tokens(&body)?), ..Needs::default() };
+    if body.get("max_tokens").is_none() {
+        max_tokens(&body)?;
+    }
+    let max_output = limit_of(fields, "max_tokens").filter(|most| *most > 0);
+    let mut needs = Needs { max_output, ..Needs::default() };
     let mut attached = 0;
     for message in messages(&body)? {
         let message = Object::read(String::new(), message);
@@ -94,9 +98,8 @@ fn blocks<'a>(at: Option<&Object<'a>>) -> impl Iterator<Item = Object<'a>> + use
     list.into_iter().filter_map(|raw| Object::read(String::new(), raw).ok())
 }
 
-/// Whatever the client does not run itself, the provider does.
 fn is_served(tool: &RawValue) -> bool {
     let tool = Object::read(String::new(), tool);
     let kind = tool.ok().and_then(|tool| tool.text("type").ok()?);
-    kind.is_some_and(|kind| kind != "custom")
+    kind.is_some_and(|kind| acts_at_the_provider(&kind))
 }

@@ -5,7 +5,7 @@
 
 use super::table::Rule;
 use crate::dialect::fields::Fields;
-use crate::dialect::request::Reject;
+use crate::dialect::request::{Reject, count_of};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -94,7 +94,10 @@ impl<'a> Object<'a> {
     }
 
     pub(super) fn whole(&self, key: &str) -> Result<Option<u64>, Reject> {
-        self.value(key, "a whole number, 0 or more")
+        let count = |raw: &RawValue| {
+            count_of(raw.get()).ok_or_else(|| self.wrong_type(key, "a whole number, 0 or more"))
+        };
+        self.get(key).map(count).transpose()
     }
 
     pub(super) fn flag(&self, key: &str) -> Result<Option<bool>, Reject> {

@@ -117,10 +117,15 @@ pub(super) const TOOL: Table = &[
     ("cache_control", Harmless),
     // In which pieces arguments come.
     ("eager_input_streaming", Harmless),
-    ("defer_loading", HarmlessIf("false")),
+    // It is offered at once instead of once the model has looked for it.
+    ("defer_loading", Harmless),
     ("allowed_callers", HarmlessIf(r#"["direct"]"#)),
     ("input_examples", HarmlessIf("[]")),
 ];
+
+/// Tools that Anthropic runs and that are left out where the client has others, by the
+/// beginnings of their types.
+pub(super) const SPARE: &[&str] = &["web_search", "tool_search"];
 
 pub(super) const TOOL_CHOICE: Table =
     &[("type", Read), ("name", Read), ("disable_parallel_tool_use", Read)];

@@ -257,13 +257,19 @@ fn what_a_request_needs_is_read_from_its_fields() {
     assert!(needs(r#""output_format":{"type":"json_schema"}"#).json_schema);
     assert!(!needs(r#""output_config":{"effort":"low"}"#).json_schema);
     for served in [
-        r#""tools":[{"type":"web_search_20260318","name":"web_search"}]"#,
+        r#""tools":[{"type":"code_execution_20260120","name":"code_execution"}]"#,
         r#""mcp_servers":[{"url":"u"}]"#,
         r#""container":"c""#,
     ] {
         assert!(needs(served).side_effects, "{served}");
     }
-    assert!(!needs(r#""mcp_servers":[],"container":null"#).side_effects);
+    for harmless in [
+        r#""mcp_servers":[],"container":null"#,
+        r#""tools":[{"type":"web_search_20260318","name":"web_search"}]"#,
+        r#""tools":[{"type":"bash_20250124","name":"bash"}]"#,
+    ] {
+        assert!(!needs(harmless).side_effects, "{harmless}");
+    }
 
     let data = "A".repeat(40_000);
     let source =
@@ -346,7 +352,8 @@ fn a_rejection_names_the_field_and_never_quotes_the_prompt() {
         assert_eq!(reject.param.as_deref(), Some(param), "{body}");
         assert!(reject.message.contains(needle), "{body}: {}", reject.message);
         assert!(!reject.message.contains(secret), "{}", reject.message);
-        if matches!(param, "max_tokens" | "messages" | "tools") {
+        let is_missing = needle == "is missing";
+        if matches!(param, "messages" | "tools") || (param == "max_tokens" && is_missing) {
             assert_eq!(needs(&fields).unwrap_err(), reject, "both look at it alike: {body}");
         }
     }

@@ -55,7 +55,7 @@ pub fn pass_through(fields: &Fields, target: &Target<'_>) -> Upstream {
     if target.ask_usage && !options_written {
         writer.raw("stream_options", r#"{"include_usage":true}"#);
     }
-    Upstream { body: writer.finish(), left_out: Vec::new() }
+    Upstream { body: writer.finish(), ..Upstream::default() }
 }
 
 /// The schema that has to go into the system prompt.

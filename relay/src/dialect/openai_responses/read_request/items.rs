@@ -1,9 +1,12 @@
 //! Input items of responses as turns.
 
-use crate::dialect::neutral::{Part, Request, Role, Signed};
+use super::super::references::UNKNOWN;
+use super::tools::{self, qualified};
+use crate::dialect::neutral::{FREE_TEXT, Part, Request, Role, Signed};
 use crate::dialect::request::Reject;
 use crate::dialect::request::members::{Members, Rule, Value};
 use crate::dialect::request::openai::{CACHE_MARK, audio, content_of, file, gemini_proof, image};
+use serde_json::json;
 use shared::Dialect;
 
 /// What an answer said of its own items, sent back as it came, and what OpenAI's SDK for
@@ -14,6 +17,15 @@ const ITEM: &[Rule] = &[
     Rule::harmless("phase"),
     Rule::harmless("parsed_arguments"),
     CACHE_MARK,
+];
+
+/// Whose word it is that there are more tools.
+const LATE_TOOLS: &[Rule] = &[
+    Rule::harmless("id"),
+    Rule::harmless("role"),
+    Rule::harmless("status"),
+    Rule::harmless("call_id"),
+    Rule::harmless("execution"),
 ];
 
 const PART: &[Rule] = &[
@@ -33,11 +45,11 @@ pub(super) fn read(items: &[Value<'_>], request: &mut Request) -> Result<(), Rej
         let kind = members.string("type")?;
         match kind.as_deref() {
             None | Some("message") => message(&mut members, request)?,
-            Some("function_call") => {
+            Some("function_call" | "custom_tool_call") => {
                 let part = call(&mut members, proof.take(), request)?;
                 request.push(Role::Assistant, part);
             }
-            Some("function_call_output") => {
+            Some("function_call_output" | "custom_tool_call_output") => {
                 let part = result(&mut members, request)?;
                 request.push(Role::User, part);
             }
@@ -48,8 +60,23 @@ pub(super) fn read(items: &[Value<'_>], request: &mut Request) -> Result<(), Rej
                 Some(part) => request.push(Role::Assistant, part),
                 None => {}
             },
+            // Tools that came late, or that the model looked for, are tools.
+            Some("additional_tools" | "tool_search_output") => {
+                tools::read_all(&members.list("tools")?, request)?;
+                members.finish(LATE_TOOLS, request);
+                continue;
+            }
+            // What the provider searched is not there, and what it made of it is.
+            Some(kind @ ("web_search_call" | "tool_search_call")) => {
+                request.unsaid.extend(tools::spare(kind));
+                continue;
+            }
+            Some("item_reference") => {
+                request.foreign.push(format!("{}: {UNKNOWN}", members.at("type")));
+                continue;
+            }
             Some(_) => {
-                // Items of the provider's own tools, references to what it has stored.
+                // Items of the provider's own tools.
                 request.foreign.push(members.at("type"));
                 continue;
             }
@@ -137,8 +164,14 @@ fn call(
 ) -> Result<Part, Reject> {
     let id = members.required("call_id")?;
     let name = members.required("name")?;
-    let arguments = members.string("arguments")?.filter(|json| !json.trim().is_empty());
-    let arguments = arguments.unwrap_or_else(|| "{}".to_owned());
+    let name = qualified(&members.string("namespace")?.unwrap_or_default(), name);
+    let arguments = match members.string("input")? {
+        Some(text) => json!({FREE_TEXT: text}).to_string(),
+        None => {
+            let arguments = members.string("arguments")?.filter(|json| !json.trim().is_empty());
+            arguments.unwrap_or_else(|| "{}".to_owned())
+        }
+    };
     let signed = gemini_proof(members, request)?.or(proof);
     Ok(Part::Call { id, name, arguments, signed })
 }

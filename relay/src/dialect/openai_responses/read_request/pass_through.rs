@@ -1,6 +1,7 @@
 //! A responses client's request for a rung that speaks responses: the client's bytes, less
 //! what is the relay's own.
 
+use super::super::references::is_own;
 use crate::dialect::fields::{Fields, Writer, push_array, push_string};
 use crate::dialect::json::string_inner;
 use crate::dialect::neutral::{Signed, Target, Upstream, again_prompt, schema_prompt};
@@ -52,7 +53,7 @@ pub fn pass_through(fields: &Fields, target: &Target<'_>) -> Upstream {
         writer.raw("parallel_tool_calls", "false");
     }
     writer.raw("stream", "true");
-    Upstream { body: writer.finish(), left_out: Vec::new() }
+    Upstream { body: writer.finish(), ..Upstream::default() }
 }
 
 /// The schema that has to go into the instructions.
@@ -122,9 +123,7 @@ fn has_own(input: &RawValue) -> bool {
 fn without_own(item: &RawValue) -> Option<String> {
     let members: Fields = serde_json::from_str(item.get()).unwrap_or_default();
     let text = |key: &str| members.text(key).and_then(string_inner).unwrap_or_default();
-    let is_own = ["rs_req_", "msg_req_", "fc_req_", "ctc_req_"]
-        .iter()
-        .any(|start| text("id").starts_with(start));
+    let is_own = is_own(text("id"));
     let is_foreign = Signed::is_marked(text("encrypted_content"));
     if text("type") == "reasoning" && (is_own || is_foreign) {
         return None;

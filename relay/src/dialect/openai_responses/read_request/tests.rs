@@ -1,6 +1,7 @@
 //! What a responses client's words mean.
 
 use super::*;
+use crate::dialect::neutral::ToolChoice;
 use shared::Dialect;
 
 fn read(fields: &str) -> Request {

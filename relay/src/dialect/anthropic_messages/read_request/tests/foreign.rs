@@ -36,7 +36,6 @@ fn a_field_without_a_word_is_foreign() {
         (r#""container":"c""#, "container"),
         (r#""inference_geo":"us""#, "inference_geo"),
         (r#""tools":[{"type":"web_search_20260318","name":"web_search"}]"#, "tools[0].type"),
-        (r#""tools":[{"name":"f","defer_loading":true}]"#, "tools[0].defer_loading"),
         (r#""tools":[{"name":"f","allowed_callers":["code"]}]"#, "tools[0].allowed_callers"),
         (r#""tools":[{"name":"f","new":0}]"#, "tools[0].new"),
         (r#""tool_choice":{"type":"magic"}"#, "tool_choice.type"),
