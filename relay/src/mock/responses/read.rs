@@ -13,6 +13,7 @@ use super::input::{bad, check, is_models};
 /// The fields of a request.
 const BODY: &[&str] = &[
     "background",
+    "client_metadata",
     "context_management",
     "conversation",
     "include",
