@@ -248,7 +248,7 @@ fn openai_itself(call: &Call) -> Reply {
     for (n, message) in told["messages"].as_array().unwrap().iter().enumerate() {
         let calls = message["tool_calls"].as_array().into_iter().flatten();
         let ids = calls.map(|call| &call["id"]).chain(message.get("tool_call_id"));
-        for id in ids.filter_map(Value::as_str).filter(|id| id.len() > 40) {
+        if let Some(id) = ids.filter_map(Value::as_str).find(|id| id.len() > 40) {
             let words = format!(
                 "Invalid 'messages[{n}].tool_calls[0].id': string too long. \
                 Expected a string with maximum length 40, but got a string with length {}.",
