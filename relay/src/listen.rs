@@ -5,18 +5,19 @@
 
 mod connection;
 mod guard;
+mod seats;
 
 pub use connection::Limits;
 pub use guard::{Foreign, Guard};
 
 use crate::drive::{Drain, Relay};
 use axum::Router;
+use seats::{Seat, Seats};
 use socket2::{Domain, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 
 /// After a failed accept (too many open files, mostly) the next try waits this long.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -70,40 +71,40 @@ impl Listener {
     /// The socket cannot be watched by this runtime.
     pub async fn serve(self, router: Router, relay: Arc<Relay>, limits: Limits) -> io::Result<()> {
         let socket = tokio::net::TcpListener::from_std(self.socket)?;
-        let connections = limits.connections.min(Semaphore::MAX_PERMITS);
-        let slots = Arc::new(Semaphore::new(connections));
+        let seats = Seats::new(limits.connections);
+        let mut failures = 0_u64;
         loop {
             let accepted = tokio::select! {
                 () = relay.until(Drain::Cut) => break,
-                accepted = accept(&socket, &slots) => accepted,
+                accepted = accept(&socket, &seats) => accepted,
             };
             match accepted {
-                Ok((socket, slot)) => {
+                Ok((socket, seat)) => {
                     let (router, relay) = (router.clone(), Arc::clone(&relay));
-                    tokio::spawn(async move {
-                        connection::serve(socket, router, relay, limits).await;
-                        drop(slot);
-                    });
+                    tokio::spawn(connection::serve(socket, router, relay, limits, seat));
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "no connection could be accepted");
+                    failures += 1;
+                    // Often enough to be seen, never a flood.
+                    if failures.is_power_of_two() {
+                        tracing::warn!(%error, failures, "no connection could be accepted");
+                    }
+                    // An idle one has a descriptor to give.
+                    seats.make_room();
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }
         }
-        let all = u32::try_from(connections).unwrap_or(u32::MAX);
-        // The semaphore is never closed: this is the last connection's end.
-        let _all_slots = slots.acquire_many(all).await;
+        seats.all_free(limits.connections).await;
         Ok(())
     }
 }
 
 async fn accept(
     socket: &tokio::net::TcpListener,
-    slots: &Arc<Semaphore>,
-) -> io::Result<(tokio::net::TcpStream, tokio::sync::OwnedSemaphorePermit)> {
-    // A full house leaves further connections in the kernel's queue.
-    let slot = Arc::clone(slots).acquire_owned().await.map_err(io::Error::other)?;
-    let (socket, _from) = socket.accept().await?;
-    Ok((socket, slot))
+    seats: &Seats,
+) -> io::Result<(tokio::net::TcpStream, Arc<Seat>)> {
+    let (socket, from) = socket.accept().await?;
+    // Where every seat is at work, further ones wait in the kernel's queue.
+    Ok((socket, seats.take(Some(from.ip().to_canonical())).await))
 }

@@ -103,6 +103,18 @@ impl Page {
         *self.samples.get(series).unwrap_or_else(|| panic!("no {series} in:\n{}", all()))
     }
 
+    /// The buckets of a histogram without labels, by their upper edges, each with all below.
+    #[must_use]
+    pub fn buckets(&self, name: &str) -> Vec<(f64, f64)> {
+        let start = format!("{name}_bucket{{le=\"");
+        let edge = |series: &str| series.strip_prefix(&start)?.strip_suffix("\"}")?.parse().ok();
+        let all = self.samples();
+        let mut found: Vec<(f64, f64)> =
+            all.filter_map(|(series, count)| Some((edge(series)?, count))).collect();
+        found.sort_by(|one, other| one.0.total_cmp(&other.0));
+        found
+    }
+
     /// Every series with its value.
     pub fn samples(&self) -> impl Iterator<Item = (&str, f64)> {
         self.samples.iter().map(|(series, value)| (series.as_str(), *value))

@@ -19,7 +19,11 @@ use shared::admin::board::OperatorHere;
 use shared::admin::{FeedKind, You};
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
+/// Readers at the same time: fewer than there may be connections, so that there is always one
+/// left for a health check, a scraper and a change.
+const MOST: usize = 200;
 /// The longest name of a program that is shown.
 const VIA_CHARS: usize = 32;
 
@@ -44,6 +48,15 @@ pub(super) async fn open(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let topics = topics(&query)?;
+    if relay.feed.present().len() >= MOST {
+        return Err(Problem {
+            retry_after: Some(Duration::from_secs(60)),
+            ..Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                format!("{MOST} programs have the feed open. Close some, or read the board."),
+            )
+        });
+    }
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let who = OperatorHere { name: you.name.clone(), since_at: wall::unix(), via: via(&headers) };
     relay.prepare().await;

@@ -1,4 +1,5 @@
-//! Wrong tokens, counted per address: guessing takes for ever.
+//! Wrong tokens, counted per address: whoever guesses is told to wait. The right one is taken all
+//! the same: tokens are too long to be guessed, and addresses are shared.
 //!
 //! A console that is set up wrongly tries every few seconds, and must not lock out
 //! whoever shares its address, such as the end of a tunnel; so a few are free.

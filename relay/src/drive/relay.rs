@@ -20,8 +20,9 @@ use crate::provider::CannotBuild;
 use shared::RequestId;
 use shared::admin::{ConfigError, FeedKind};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
 /// How far the relay is on its way to stop.
@@ -95,6 +96,8 @@ impl Drop for Running {
 #[derive(Debug, Default)]
 pub struct Peer {
     stalled: AtomicBool,
+    /// When its running stream ends at the latest, in the core's microseconds; 0: not known.
+    ends: AtomicU64,
     address: Option<IpAddr>,
 }
 
@@ -109,6 +112,20 @@ impl Peer {
     #[must_use]
     pub const fn address(&self) -> Option<IpAddr> {
         self.address
+    }
+
+    /// Its stream ends at `at`, whether it reads or not. The driver cannot see to that
+    /// itself: it is not asked for more while what it gave is not taken.
+    pub fn set_ends(&self, at: Time) {
+        self.ends.store(at.0, Ordering::Relaxed);
+    }
+
+    /// How long a write to it may be stuck from `now` on, `limit` at the most. What is written
+    /// after its stream's end (the error that says so) has its own time.
+    #[must_use]
+    pub fn patience(&self, now: Time, limit: Duration) -> Duration {
+        let left = Time(self.ends.load(Ordering::Relaxed)).since(now);
+        if left.is_zero() { limit } else { limit.min(left) }
     }
 
     /// The client stopped reading and was dropped for it.
@@ -244,7 +261,7 @@ impl Relay {
         let text = transition.text();
         tracing::warn!(rung = %rung.name, from = transition.from, to = transition.to, rule, weight, "breaker: {text}");
         self.metrics.transition(&rung.name, transition.to, rule);
-        let millis = |span: Option<std::time::Duration>| span.map(super::log::millis);
+        let millis = |span: Option<Duration>| span.map(super::log::millis);
         let at = crate::wall::unix_of(now, transition.at);
         self.story.note(transition, at);
         self.feed.publish(FeedKind::Transition, &story::row(transition, at, &rung.name, request));

@@ -6,7 +6,10 @@
 //! A client that neither closes nor reads would hold them for ever: a write
 //! that makes no progress for too long ends the connection.
 
+use super::seats::Seat;
 use crate::drive::{Drain, Peer, Relay};
+use crate::policy::Time;
+use crate::wall;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -22,6 +25,8 @@ use tokio::time::Sleep;
 
 /// A connection that sends no request for this long is closed.
 const HEADER_TIME: Duration = Duration::from_secs(60);
+/// One that has never sent a whole head is closed after this.
+const FIRST_HEAD: Duration = Duration::from_secs(10);
 /// Request heads, and what a stream may hold for a slow client, are bounded by this.
 const BUFFER: usize = 64 * 1024;
 
@@ -38,7 +43,13 @@ pub struct Limits {
 }
 
 /// Serves one connection until it closes, or until it is idle and the relay drains.
-pub(super) async fn serve(socket: TcpStream, router: Router, relay: Arc<Relay>, limits: Limits) {
+pub(super) async fn serve(
+    socket: TcpStream,
+    router: Router,
+    relay: Arc<Relay>,
+    limits: Limits,
+    seat: Arc<Seat>,
+) {
     // Small writes must not wait for the client's acknowledgement of the one before.
     if let Err(error) = socket.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY was refused");
@@ -47,9 +58,17 @@ pub(super) async fn serve(socket: TcpStream, router: Router, relay: Arc<Relay>, 
     let peer = Arc::new(Peer::at(address));
     let write_timeout = relay.in_force().config.server.client_write_timeout;
     let io = Watched::new(socket, Arc::clone(&peer), write_timeout);
+    let asking = Arc::clone(&seat);
     let service = tower::util::MapRequest::new(router, move |mut request: http::Request<_>| {
+        asking.be_busy();
+        peer.set_ends(Time::default());
         request.extensions_mut().insert(Arc::clone(&peer));
         request
+    });
+    let answering = Arc::clone(&seat);
+    let service = tower::util::MapResponse::new(service, move |response: http::Response<_>| {
+        let seat = Arc::clone(&answering);
+        response.map(|body| Answer { body, seat })
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -61,6 +80,8 @@ pub(super) async fn serve(socket: TcpStream, router: Router, relay: Arc<Relay>, 
     let until = if relay.drain() < limits.until { limits.until } else { Drain::Cut };
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        () = seat.asked_to_leave() => Ok(()),
+        () = never_asks(&seat) => Ok(()),
         () = relay.until(until) => {
             connection.as_mut().graceful_shutdown();
             tokio::select! {
@@ -72,6 +93,46 @@ pub(super) async fn serve(socket: TcpStream, router: Router, relay: Arc<Relay>, 
     if let Err(error) = ended {
         // Clients leave in many ways; each is in the journal if a request ran.
         tracing::debug!(%error, "connection ended");
+    }
+}
+
+/// A stranger may be silent for less time than a client between two requests.
+async fn never_asks(seat: &Seat) {
+    tokio::time::sleep(FIRST_HEAD).await;
+    if seat.has_asked() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// An answer's body; its connection is at work until it is dropped.
+struct Answer {
+    body: axum::body::Body,
+    seat: Arc<Seat>,
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.seat.be_idle();
+    }
+}
+
+impl http_body::Body for Answer {
+    type Data = bytes::Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<bytes::Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        self.body.size_hint()
     }
 }
 
@@ -104,7 +165,7 @@ impl Watched {
             self.stuck = None;
             return progress;
         }
-        let limit = self.limit;
+        let limit = self.peer.patience(wall::now(), self.limit);
         let stuck = self.stuck.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
         match stuck.as_mut().poll(cx) {
             Poll::Pending => Poll::Pending,

@@ -34,7 +34,11 @@ pub fn plan(at: LadderIndex, ladder: &LadderSpec, need: &Need, board: &Board, no
         Some((rungs, Source::Operator | Source::Adapted)) => rungs,
         Some((_, Source::Config)) | None => &ladder.rungs,
     };
-    for &rung in rungs {
+    // A reload while the request's body was coming may have added rungs that its own config
+    // does not have, and taken others away.
+    let own = rungs.iter().filter(|rung| ladder.rungs.contains(rung));
+    let left = ladder.rungs.iter().filter(|rung| !rungs.contains(rung));
+    for &rung in own.chain(left) {
         let Some(spec) = board.spec(rung) else { continue };
         let lacking = spec.can_for(need).lacks(needs);
         plan.lacking = plan.lacking.or(lacking);

@@ -1,3 +1,4 @@
 //! C: nothing outside the relay stops it.
 
 mod outside;
+mod strangers;

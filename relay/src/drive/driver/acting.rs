@@ -69,7 +69,11 @@ impl Driver {
                 self.send_head();
                 self.beat_due = true;
             }
-            Action::Commit(attempt) => self.commit(attempt),
+            Action::Commit(attempt) => {
+                let ends = self.log.accepted.plus(self.ladder.spec.stream_total);
+                self.peer.set_ends(ends);
+                self.commit(attempt);
+            }
             Action::Complete { attempt, outcome } => self.complete(attempt, outcome),
             Action::Fail(failure) => self.fail(&failure),
             Action::Abandon { outcome, cause } => {
