@@ -122,7 +122,7 @@ fn bad(rng: &mut Rng) -> Reply {
         8 => begins().cut(),
         9 => begins().reset(),
         10 => begins().hold(),
-        11 => begins().send(openai::finish("abort")).send(openai::DONE),
+        11 => Reply::begins("aborted ").send(openai::finish("abort")).send(openai::DONE),
         12 => begins().send(openai::error_event("broken", "server_error", &json!(null))),
         13 => Reply::text(&format!("late {END}")).after(Duration::from_millis(rng.u64(500..3000))),
         14 => Reply::stream().send("data: {\"choices\":[{\"delta\":{\"content\":\"x\"").cut(),
