@@ -36,12 +36,14 @@ pub struct Storm {
     deeds: u64,
     /// When the faults outside end.
     outside_until: Option<Instant>,
+    /// A relay without descriptors takes no operator's call, and this waits for none to end.
+    without_files: bool,
 }
 
 impl Storm {
     pub fn new(seed: u64, relay: Arc<Relay>, world: Arc<World>, faults: Faults) -> Self {
         let rng = Rng::with_seed(seed);
-        Self { rng, relay, world, faults, deeds: 0, outside_until: None }
+        Self { rng, relay, world, faults, deeds: 0, outside_until: None, without_files: false }
     }
 
     pub fn into_faults(self) -> Faults {
@@ -53,7 +55,7 @@ impl Storm {
         while now() < until {
             if self.outside_until.is_some_and(|end| now() >= end) {
                 self.faults.clear().await;
-                self.outside_until = None;
+                (self.outside_until, self.without_files) = (None, false);
             }
             self.strike(ledger).await;
             tokio::time::sleep(ms(self.rng.u64(20..400))).await;
@@ -73,6 +75,7 @@ impl Storm {
                     .map(|_| OUTSIDE[self.rng.usize(..OUTSIDE.len())])
                     .collect();
                 self.faults.set(&words).await;
+                self.without_files = words.contains(&"no-files");
                 self.outside_until = Some(now() + ms(self.rng.u64(100..2500)));
                 ledger.count("faults outside");
             }
@@ -82,6 +85,7 @@ impl Storm {
                 self.relay.signal(signal);
                 ledger.count("signals");
             }
+            _ if self.without_files => {}
             _ => self.operate(ledger).await,
         }
     }
@@ -136,7 +140,6 @@ impl Storm {
     async fn call(&self, path: &str, body: &Value, ledger: &Ledger) {
         let body = body.to_string();
         let called = self.relay.admin_call("POST", path, &[], Some(body.as_bytes()));
-        // A relay without descriptors takes no connection until it has some again.
         match tokio::time::timeout(allow(Duration::from_secs(10)), called).await {
             Ok(answer) if answer.status < 500 => ledger.count(match answer.status {
                 200 => "changes",
