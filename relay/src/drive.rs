@@ -9,12 +9,16 @@
 //! driver and with it every upstream call.
 
 mod alarm;
+mod aside;
 mod capture;
+mod checking;
 mod closing;
+mod composing;
 mod count;
 mod count_tokens;
 mod driver;
 mod facts;
+mod held;
 mod in_force;
 mod items;
 mod line;
@@ -35,9 +39,11 @@ mod tell;
 mod turn;
 mod unseen;
 
+pub use aside::{Aside, SMALL};
 #[cfg(test)]
 pub(crate) use driver::PANIC_FOR;
 pub use driver::{Driver, Incoming};
+pub use held::Held;
 pub use in_force::{InForce, Ladder, Rung};
 pub use log::reject_record;
 pub use look::{next, watch};

@@ -4,6 +4,7 @@
 //! right one is its driver's business.
 
 mod answer;
+mod body;
 mod completions;
 mod count_tokens;
 mod decode;

@@ -24,6 +24,9 @@ pub struct Server {
     pub stamp: Option<Stamp>,
     /// Largest request body, in bytes, 1 KiB to 1 GiB. Default 32 MiB.
     pub max_body: usize,
+    /// The most bytes of requests, and of answers not yet passed on, that are held at the same
+    /// time, 1 KiB to 1 TiB. Default 512 MiB.
+    pub max_in_flight_bytes: usize,
     /// Largest upstream event, in bytes, 1 KiB to 1 GiB. Default 8 MiB.
     pub max_event: usize,
     /// Requests served at the same time, 1 to 1,000,000. Default 10,000.
@@ -49,6 +52,7 @@ impl Default for Server {
             heartbeat: Duration::from_secs(10),
             stamp: None,
             max_body: 32 << 20,
+            max_in_flight_bytes: 512 << 20,
             max_event: 8 << 20,
             max_requests: 10_000,
             client_write_timeout: Duration::from_secs(30),
@@ -65,16 +69,22 @@ pub(super) fn read(root: &Table<'_>) -> Server {
     let Some(table) = root.get("server").and_then(|value| value.table()) else {
         return default;
     };
-    let size = |key, standard: usize| {
-        let bytes = table.size(key, &(KIB..=GIB));
+    let size_up_to = |most, key, standard: usize| {
+        let bytes = table.size(key, &(KIB..=most));
         bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(standard)
     };
+    let size = |key, standard| size_up_to(GIB, key, standard);
     let server = Server {
         listen: table.address("listen").unwrap_or(default.listen),
         early_headers: table.duration("early_headers", &CLOCK).unwrap_or(default.early_headers),
         heartbeat: table.duration("heartbeat", &CLOCK).unwrap_or(default.heartbeat),
         stamp: table.get("stamp").and_then(|value| stamp::read(&value)),
         max_body: size("max_body", default.max_body),
+        max_in_flight_bytes: size_up_to(
+            1024 * GIB,
+            "max_in_flight_bytes",
+            default.max_in_flight_bytes,
+        ),
         max_event: size("max_event", default.max_event),
         max_requests: table
             .integer("max_requests", 1..=1_000_000)

@@ -236,12 +236,17 @@ impl AnswerReader {
     /// Gives the tools back the names that the client has for them.
     #[must_use]
     pub fn restoring(mut self, names: Names) -> Self {
+        self.restore(names);
+        self
+    }
+
+    /// The same, where the request was put into words after its reader was made.
+    pub fn restore(&mut self, names: Names) {
         if self.translates() {
             self.telling.restore(&names);
         } else {
             self.names = names;
         }
-        self
     }
 
     /// Takes in what one network read of an event stream gave.

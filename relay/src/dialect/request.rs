@@ -33,6 +33,8 @@ use std::sync::{Arc, OnceLock};
 pub struct ClientRequest {
     dialect: Dialect,
     endpoint: Endpoint,
+    /// Of its body, in bytes.
+    size: usize,
     fields: Fields,
     /// The same with all items that it refers to and that are known here.
     full: Option<Fields>,
@@ -123,9 +125,11 @@ impl ClientRequest {
         };
         let (neutral, told) = (OnceLock::new(), Default::default());
         let ignored = Arc::default();
+        let size = body.len();
         Ok(Self {
             dialect,
             endpoint: Endpoint::Answer,
+            size,
             fields,
             full: None,
             model,
@@ -162,6 +166,7 @@ impl ClientRequest {
         Ok(Self {
             dialect,
             endpoint,
+            size: body.len(),
             stream: is_text && flag(&fields, "stream")?,
             wants_usage: is_text && openai_chat::wants_usage(&fields)?,
             choices: if is_text { text_choices(&fields)? } else { 1 },
@@ -225,6 +230,32 @@ impl ClientRequest {
     #[must_use]
     pub fn may_refer(&self) -> bool {
         self.dialect == Dialect::OpenaiResponses && self.fields.text("store") != Some("false")
+    }
+
+    /// A request of nothing, which takes the place of one that is let go.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self {
+            dialect: Dialect::OpenaiChat,
+            endpoint: Endpoint::Answer,
+            size: 0,
+            fields: Fields::default(),
+            full: None,
+            model: String::new(),
+            stream: false,
+            wants_usage: false,
+            choices: 0,
+            needs: Needs::default(),
+            neutral: OnceLock::new(),
+            told: Default::default(),
+            ignored: Arc::default(),
+        }
+    }
+
+    /// How large its body was, in bytes.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        self.size
     }
 
     /// The dialect that it was asked in.

@@ -1,42 +1,88 @@
 //! Answers checked against the JSON schema that they were asked to follow.
+//!
+//! The schema is the client's and the answer a model's, so both may be made to take for ever:
+//! what they cost is found first ([`work`]), and bounded. What is left takes seconds at the
+//! worst, so it is nothing for a worker.
 
+mod work;
+
+use jsonschema::PatternOptions;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use work::Work;
 
 /// So much of what is wrong is told; the model has the schema to look at.
 const MOST_PROBLEMS: usize = 5;
+/// So much of one of them, in bytes: each quotes a part of the answer.
+const LONGEST_PROBLEM: usize = 500;
+/// Steps that one use of a pattern may take back, and the size that it may be compiled to.
+const BACKTRACKS: usize = 20_000;
+const PATTERN_SIZE: usize = 256 * 1024;
 
 /// A schema, ready to check answers.
 #[derive(Debug)]
-pub struct Schema(jsonschema::Validator);
+pub struct Schema {
+    validator: jsonschema::Validator,
+    work: Work,
+}
+
+/// What a check has found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Checked {
+    /// The answer follows the schema.
+    Fine,
+    /// It does not. The text says why; it quotes the answer, so it is for the model that gave
+    /// it and nobody else.
+    Wrong(String),
+    /// To find it out is too much work.
+    TooMuchWork,
+}
 
 impl Schema {
-    /// Makes a schema ready. Nothing is fetched: what it refers to must stand in it.
+    /// Makes a schema ready. Nothing is fetched: what it refers to must stand in it. Heavy:
+    /// not for a worker.
     ///
     /// # Errors
-    /// It is no schema, or refers to something outside of it. The text quotes the schema.
+    /// It is no schema, too much work, or refers to something outside of it. The text does
+    /// not quote it.
     pub fn new(raw: &RawValue) -> Result<Self, String> {
-        let schema: Value = serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
-        let validator = jsonschema::validator_for(&schema).map_err(|error| error.to_string())?;
-        Ok(Self(validator))
+        let schema: Value =
+            serde_json::from_str(raw.get()).map_err(|_| "it nests too deep".to_owned())?;
+        let work = Work::of(&schema)?;
+        let patterns = PatternOptions::fancy_regex()
+            .backtrack_limit(BACKTRACKS)
+            .size_limit(PATTERN_SIZE)
+            .dfa_size_limit(PATTERN_SIZE);
+        let options = jsonschema::options().with_pattern_options(patterns);
+        // Its own text quotes the schema.
+        let validator =
+            options.build(&schema).map_err(|_| "it is not a valid JSON schema".to_owned())?;
+        Ok(Self { validator, work })
     }
 
-    /// What is wrong with `answer`; `None`: it follows the schema. The text quotes the
-    /// answer, so it is for the model that gave it and nobody else.
+    /// Checks `answer`. Heavy: not for a worker.
     #[must_use]
-    pub fn problem(&self, answer: &str) -> Option<String> {
+    pub fn check(&self, answer: &str) -> Checked {
         let answer: Value = match serde_json::from_str(answer) {
             Ok(answer) => answer,
-            Err(error) => return Some(format!("It is not JSON: {error}.")),
+            Err(error) => return Checked::Wrong(format!("It is not JSON: {error}.")),
         };
-        let problems: Vec<String> = self
-            .0
-            .iter_errors(&answer)
-            .take(MOST_PROBLEMS)
-            .map(|error| format!("At '{}': {error}", error.instance_path()))
-            .collect();
-        (!problems.is_empty()).then(|| problems.join("\n"))
+        if !self.work.allows(&answer) {
+            return Checked::TooMuchWork;
+        }
+        let problems: Vec<String> =
+            self.validator.iter_errors(&answer).take(MOST_PROBLEMS).map(|e| told(&e)).collect();
+        if problems.is_empty() { Checked::Fine } else { Checked::Wrong(problems.join("\n")) }
     }
+}
+
+fn told(error: &jsonschema::ValidationError<'_>) -> String {
+    let mut text = format!("At '{}': {error}", error.instance_path());
+    if text.len() > LONGEST_PROBLEM {
+        text.truncate(text.floor_char_boundary(LONGEST_PROBLEM));
+        text.push_str(" …");
+    }
+    text
 }
 
 #[cfg(test)]
@@ -51,14 +97,14 @@ mod tests {
     fn an_answer_follows_its_schema_or_is_told_where_it_does_not() {
         let text = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
         let schema = schema(text).unwrap();
-        assert_eq!(schema.problem(r#" {"n": 3} "#), None);
+        assert_eq!(schema.check(r#" {"n": 3} "#), Checked::Fine);
         for (bad, said) in [
             ("not json", "It is not JSON"),
             (r#"{"n":"x"}"#, "/n"),
             ("{}", "\"n\" is a required property"),
             (r#"{"n":1} and more"#, "It is not JSON"),
         ] {
-            let problem = schema.problem(bad).unwrap();
+            let Checked::Wrong(problem) = schema.check(bad) else { panic!("{bad}") };
             assert!(problem.contains(said), "{bad}: {problem}");
         }
     }
@@ -67,5 +113,34 @@ mod tests {
     fn what_is_no_schema_or_stands_elsewhere_is_refused() {
         assert!(schema(r#"{"type":"nonsense"}"#).is_err());
         assert!(schema(r#"{"$ref":"https://example.com/schema.json"}"#).is_err());
+        let deep = format!("{}{}", r#"{"items":"#.repeat(200), "{}".to_owned() + &"}".repeat(200));
+        assert!(schema(&deep).is_err());
+        assert!(schema(r#"{"pattern":"((a{100}){100}){100}"}"#).is_err(), "too large compiled");
+    }
+
+    #[test]
+    fn no_pattern_and_no_quoted_answer_is_without_bounds() {
+        let cruel = schema(r#"{"pattern":"^(?=(a+)+$)b"}"#).unwrap();
+        assert!(matches!(cruel.check(&format!("\"{}c\"", "a".repeat(5_000))), Checked::Wrong(_)));
+        let numbers = schema(r#"{"type":"integer"}"#).unwrap();
+        let Checked::Wrong(told) = numbers.check(&format!("\"{}\"", "é".repeat(100_000))) else {
+            panic!("a text is no number");
+        };
+        assert!(told.len() < LONGEST_PROBLEM + 10, "{}", told.len());
+    }
+
+    #[test]
+    fn a_schema_that_would_take_for_ever_is_refused_and_one_that_shares_parts_is_taken() {
+        let chain = |length: usize, twice: fn(&str) -> String| {
+            let defs = (0..length).map(|n| {
+                format!(r#""d{n}":{}"#, twice(&format!("{{\"$ref\":\"#/$defs/d{}\"}}", n + 1)))
+            });
+            let defs: Vec<_> = defs.collect();
+            format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{},"d{length}":{{}}}}}}"##, defs.join(","))
+        };
+        assert!(schema(&chain(30, |next| format!(r#"{{"allOf":[{next},{next}]}}"#))).is_err());
+        // Each level below the other: an answer of that depth would be needed.
+        let below = chain(30, |next| format!(r#"{{"properties":{{"a":{next},"b":{next}}}}}"#));
+        assert_eq!(schema(&below).unwrap().check("{}"), Checked::Fine);
     }
 }

@@ -204,6 +204,7 @@ impl Relay {
             },
             log_lost: crate::stderr::lost(),
             in_flight: self.running(),
+            held: self.held(),
             draining: self.drain() != Drain::Serving,
             uptime: now.since(self.began),
             config: self.config_now(),

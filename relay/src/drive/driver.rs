@@ -9,9 +9,12 @@ mod acting;
 mod ending;
 
 use super::alarm::Alarm;
+use super::aside::Aside;
 use super::capture::Capture;
 use super::closing::Closing;
+use super::composing::is_aside;
 use super::count;
+use super::held::Held;
 use super::in_force::{InForce, Ladder};
 use super::line::Line;
 use super::log::{RequestLog, short};
@@ -62,7 +65,9 @@ pub struct Incoming {
     /// The ladder that its `model` names.
     pub ladder: Arc<Ladder>,
     /// What it asks.
-    pub request: ClientRequest,
+    pub request: Arc<ClientRequest>,
+    /// Counts its body among the bytes that are held.
+    pub held: Held,
     /// Headers that go along to providers of the client's own dialect.
     pub along: HeaderMap,
     /// The variant of the ladder's system prompt, as a place among its prompts.
@@ -107,7 +112,8 @@ pub struct Driver {
     relay: Arc<Relay>,
     in_force: Arc<InForce>,
     ladder: Arc<Ladder>,
-    request: ClientRequest,
+    request: Arc<ClientRequest>,
+    _held: Held,
     along: HeaderMap,
     prompt: Option<usize>,
     schema: Option<Arc<Schema>>,
@@ -169,6 +175,7 @@ impl Driver {
             in_force,
             ladder,
             request,
+            held,
             along,
             prompt,
             schema,
@@ -196,6 +203,7 @@ impl Driver {
             ladder,
             need,
             request,
+            _held: held,
             along,
             prompt,
             schema,
@@ -338,6 +346,9 @@ impl Driver {
             }
             None if news.ping && pings_count => self.input(now, Input::Ping(id)),
             None => {}
+        }
+        if news.sent {
+            self.input(now, Input::Sent(id));
         }
         if let Some(answer) = news.finished {
             self.input(now, Input::Finished(id, answer));
@@ -497,6 +508,11 @@ impl Drop for Driver {
         if let Some(seat) = self.seat {
             self.relay.live.forget_request(self.ladder.index.0, seat);
         }
+        let size = self.request.size();
+        if is_aside(size) {
+            let nothing = Arc::new(ClientRequest::nothing());
+            Aside::Bulk.discard(size, std::mem::replace(&mut self.request, nothing));
+        }
     }
 }
 
@@ -528,6 +544,7 @@ fn need(request: &ClientRequest, in_force: &InForce, ladder: &Ladder) -> Need {
         prompt_tokens: needs.prompt_tokens,
         max_output: needs.max_output,
         side_effects: needs.side_effects,
+        sent_later: is_aside(request.size()),
         untold: untold(request, in_force, ladder),
         dialect: dialect_number(request.dialect()),
     }

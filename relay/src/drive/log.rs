@@ -63,10 +63,6 @@ impl AttemptLog {
         }
     }
 
-    pub(super) fn without(self, left_out: Vec<&'static str>) -> Self {
-        Self { left_out, ..self }
-    }
-
     /// The final row.
     pub(super) fn end(
         &self,

@@ -4,13 +4,11 @@
 //! words made here are details for the journal, in the relay's own language.
 
 use super::in_force::Rung;
-use super::line::Wrong;
 use super::log::AttemptLog;
 use crate::dialect::answer::{AnswerReader, End, Facts, Heard};
 use crate::dialect::matchers::{classify, parse_error};
 use crate::dialect::provider_error::ProviderError;
 use crate::dialect::retry_after::retry_after;
-use crate::dialect::schema::Schema;
 use crate::policy::{Answer, Break, Ending, NoHead};
 use crate::provider::Said;
 use crate::wall;
@@ -20,6 +18,8 @@ use http::HeaderMap;
 /// What one word of a provider means to the walk.
 #[derive(Debug, Default)]
 pub(super) struct News {
+    /// It was composed aside, and goes out now.
+    pub(super) sent: bool,
     /// Content came; whether all content so far is the text of a refusal.
     pub(super) token: Option<bool>,
     /// Life without content.
@@ -37,8 +37,6 @@ pub(super) struct Reading<'a> {
     pub(super) added: bool,
     pub(super) log: &'a mut AttemptLog,
     pub(super) error: &'a mut Option<ProviderError>,
-    pub(super) schema: Option<&'a Schema>,
-    pub(super) wrong: &'a mut Option<Wrong>,
 }
 
 impl Reading<'_> {
@@ -58,7 +56,6 @@ impl Reading<'_> {
             }
             Said::Whole(body) => {
                 self.head(200);
-                self.log.bytes = body.len() as u64;
                 let heard = self.reader.read_whole(&body, out);
                 self.heard(heard)
             }
@@ -101,6 +98,7 @@ impl Reading<'_> {
         }
         let answer = answer(facts);
         News {
+            sent: false,
             token: (heard.tokens > 0).then_some(facts.refused),
             ping: heard.pings > 0,
             finished: heard.finished.then_some(answer),
@@ -110,7 +108,7 @@ impl Reading<'_> {
 
     fn end(&mut self, end: End, answer: Answer) -> Ending {
         match end {
-            End::Proper => Ending::Proper(Answer { invalid: self.is_wrong(), ..answer }),
+            End::Proper => Ending::Proper(answer),
             End::Cut => {
                 self.log.detail = Some("ended without a finish reason".to_owned());
                 Ending::Broken(Break::EndOfBody)
@@ -131,20 +129,6 @@ impl Reading<'_> {
                 Ending::ErrorEvent { signature, retry_after }
             }
         }
-    }
-
-    /// Whether the whole answer does not follow the schema that it is checked against.
-    fn is_wrong(&mut self) -> bool {
-        let Some(schema) = self.schema else { return false };
-        let facts = self.reader.facts();
-        if facts.refused || facts.length {
-            return false;
-        }
-        let Some(answer) = self.reader.text() else { return false };
-        let Some(problem) = schema.problem(&answer) else { return false };
-        self.log.detail = Some("the answer does not follow its JSON schema".to_owned());
-        *self.wrong = Some(Wrong { answer, problem });
-        true
     }
 
     fn status(&mut self, status: u16, headers: &HeaderMap, body: &Bytes) -> Ending {

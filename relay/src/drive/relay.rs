@@ -1,6 +1,7 @@
 //! All that requests share: the config in force, the board, the journal, and the
 //! word that the relay is to stop.
 
+use super::held::{AllHeld, Held};
 use super::in_force::{InForce, Places, Prepared, prepare};
 use super::in_force::{Ladder, Rung};
 use super::items::Items;
@@ -80,6 +81,7 @@ pub struct Relay {
     pub(super) past: Past,
     signal: watch::Sender<Signal>,
     running: AtomicUsize,
+    held: Arc<AllHeld>,
 }
 
 /// A request among the running ones.
@@ -178,6 +180,7 @@ impl Relay {
             began: now,
             signal: watch::Sender::new(Signal { drain: Drain::Serving, forced: 0 }),
             running: AtomicUsize::new(0),
+            held: Arc::default(),
         })
     }
 
@@ -361,6 +364,18 @@ impl Relay {
     #[must_use]
     pub fn running(&self) -> usize {
         self.running.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that running requests hold.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.held.bytes()
+    }
+
+    /// Counts what a request holds, from nothing on.
+    #[must_use]
+    pub fn holds_nothing(&self) -> Held {
+        self.held.nothing()
     }
 
     /// Counts one more request, until what is returned is dropped.

@@ -32,6 +32,9 @@ pub(super) fn run(relay: &Arc<Relay>, mut probe: Probe, mut line: Line) {
             if let Some(Pause { span, until }) = pauses.since(now) {
                 probe.skip(span, until);
             }
+            if news.as_ref().is_ok_and(|news| news.sent) {
+                probe.sent(now);
+            }
             let request = Some(line.log.start.request);
             let done = relay.with_board_of(now, request, |board| match news {
                 Ok(news) if news.token.is_some() => {

@@ -17,6 +17,10 @@ use std::time::Duration;
 
 type Level = Gauge<f64, AtomicU64>;
 
+/// What `in_flight_bytes` counts.
+const HELD: &str = "Bytes of requests, and of answers not yet passed on, that running requests \
+                    hold. server.max_in_flight_bytes bounds them";
+
 /// Where stalls are told apart, in seconds.
 const STALL: [f64; 8] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
@@ -36,6 +40,8 @@ pub struct Now {
     pub log_lost: u64,
     /// Requests running.
     pub in_flight: usize,
+    /// Bytes that they hold.
+    pub held: usize,
     /// Whether it is on its way to stop.
     pub draining: bool,
     /// Since its start.
@@ -149,6 +155,7 @@ pub(super) struct Standing {
     journal: JournalGauges,
     log_lost: Counter,
     in_flight: Gauge,
+    held: Gauge,
     draining: Gauge,
     uptime: Level,
     stalls: Histogram,
@@ -284,6 +291,7 @@ impl Standing {
                 "Lines of the log that standard error did not take",
             ),
             in_flight: gauge(registry, "requests_in_flight", "Requests running now"),
+            held: gauge(registry, "in_flight_bytes", HELD),
             draining: gauge(registry, "draining", "1 while the relay is on its way to stop"),
             uptime: level(registry, "uptime_seconds", "Since the relay started"),
             stalls: stalls(registry),
@@ -337,6 +345,7 @@ impl Standing {
         self.journal.set(now.journal);
         kept_elsewhere(&self.log_lost, now.log_lost);
         self.in_flight.set(count(now.in_flight));
+        self.held.set(count(now.held));
         self.draining.set(i64::from(now.draining));
         self.uptime.set(now.uptime.as_secs_f64());
         self.config.set(now.config);

@@ -55,6 +55,8 @@ pub(crate) struct Attempt {
     pub(crate) soft_waived: bool,
     /// When it was dialled; later by the time for which the relay stood still since.
     pub(crate) dialled: Time,
+    /// Whether its call has gone out; until then no clock of it runs.
+    pub(crate) sent: bool,
     /// The relay stood still while it ran.
     pub(crate) stood_still: bool,
     /// Sent without the relay's own fields.
@@ -94,6 +96,7 @@ impl Attempt {
             quiet: false,
             soft_waived: false,
             dialled,
+            sent: true,
             stood_still: false,
             plain,
             first_token: None,

@@ -18,6 +18,9 @@ pub enum Input {
         /// Whether all its content so far is the text of a refusal.
         refusal: bool,
     },
+    /// The attempt's call goes out only now: it had to be composed first. Only where the
+    /// request is [`sent_later`](crate::policy::Need::sent_later).
+    Sent(AttemptId),
     /// A sign of life without content: a comment, a ping, an empty delta.
     Ping(AttemptId),
     /// The model named its finish reason; only usage and terminator are due.

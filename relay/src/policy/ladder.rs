@@ -370,4 +370,8 @@ pub struct Need {
     pub untold: u8,
     /// The number of its own dialect.
     pub dialect: u8,
+    /// Whether its calls go out later than they are dialled: [`Input::Sent`] tells when.
+    ///
+    /// [`Input::Sent`]: crate::policy::Input::Sent
+    pub sent_later: bool,
 }

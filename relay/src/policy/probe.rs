@@ -60,6 +60,13 @@ impl Probe {
         self.hard = self.hard.plus(span);
     }
 
+    /// Its call goes out only now.
+    pub fn sent(&mut self, now: Time) {
+        let (span, stood_still) = (now.since(self.dialled), self.stood_still);
+        self.skip(span, now);
+        self.stood_still = stood_still;
+    }
+
     /// Its first token came: it is done.
     pub fn token(&mut self, now: Time, board: &mut Board) {
         if self.mark.is_some_and(|mark| mark <= now) {

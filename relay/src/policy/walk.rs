@@ -127,6 +127,11 @@ impl Walk {
         match input {
             Input::Start => self.start(now, board, out),
             Input::Token { attempt, refusal } => self.token(now, attempt, refusal, board, out),
+            Input::Sent(attempt) => {
+                if let Some(attempt) = self.live(attempt).filter(|attempt| !attempt.sent) {
+                    (attempt.sent, attempt.dialled, attempt.last_heard) = (true, now, now);
+                }
+            }
             Input::Ping(attempt) => self.ping(now, attempt),
             Input::Finished(attempt, answer) => {
                 if let Some(attempt) = self.live(attempt) {
@@ -257,6 +262,9 @@ impl Walk {
             now,
             plain,
         ));
+        if let Some(attempt) = self.attempts.last_mut() {
+            attempt.sent = !self.need.sent_later;
+        }
         let (once, probe) = (self.has_side_effects(), ticket.probe);
         out.push(Action::Dial { attempt, rung, kind, plain, once, probe });
     }
@@ -445,7 +453,7 @@ impl Walk {
     fn say_slow_if_due(&mut self, now: Time, id: AttemptId, board: &mut Board) {
         let prompt_tokens = self.need.prompt_tokens;
         let Some(attempt) = self.live(id) else { return };
-        if attempt.slow || attempt.first_token.is_some() {
+        if !attempt.sent || attempt.slow || attempt.first_token.is_some() {
             return;
         }
         let mark = board.mark(attempt.rung, prompt_tokens);

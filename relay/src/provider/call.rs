@@ -124,6 +124,13 @@ impl Call {
         Self { state: State::Opening(Box::pin(std::future::ready(opened))), slot: None }
     }
 
+    /// A call that is not made, by a fault of the relay's own.
+    #[must_use]
+    pub fn own_fault(why: &'static str) -> Self {
+        let opened = Opened { said: Said::OwnFault(why), body: None, slot: None };
+        Self { state: State::Opening(Box::pin(std::future::ready(opened))), slot: None }
+    }
+
     /// The answer is whole: reads the end of its body in the background, for a moment,
     /// so that the connection can serve again. Dropping the call would close it.
     pub fn finish(self) {

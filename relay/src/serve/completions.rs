@@ -2,27 +2,30 @@
 //! lets a driver answer.
 
 use super::answer::{First, Guarded, StreamBody};
+use super::body;
 use super::decode::Encoding;
 use super::keys;
 use super::reject::{Rejection, respond};
 use crate::config::Client;
 use crate::dialect::request::{ClientRequest, Endpoint};
 use crate::dialect::schema::Schema;
-use crate::drive::{Drain, Driver, InForce, Incoming, Ladder, Peer, Relay, reject_record};
+use crate::drive::{
+    Aside, Drain, Driver, Held, InForce, Incoming, Ladder, Peer, Relay, SMALL, reject_record,
+};
 use crate::wall;
 use axum::body::Body;
 use axum::extract::{Extension, Request, State};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
-use http_body::Body as _;
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use shared::{Dialect, RequestId};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A client that takes longer to send its request is not a chat frontend.
-const BODY_TIME: Duration = Duration::from_secs(60);
+/// A schema that takes longer to be made ready is refused.
+const SCHEMA_TIME: Duration = Duration::from_secs(2);
+
+/// A name that is no ladder's is journaled up to here, in characters.
+const MODEL: usize = 256;
 
 /// Names a variant of the ladder's system prompt.
 const PROMPT: &str = "x-belay-prompt";
@@ -95,7 +98,7 @@ async fn complete(
     let mut known = Known::default();
     let asked = (dialect, endpoint, &head.headers, body);
     let checked = check(&relay, &in_force, client, asked, &mut known).await;
-    let (ladder, request) = match checked {
+    let (ladder, request, held) = match checked {
         Ok(checked) => checked,
         Err(rejection) => {
             let rejection = rejection.with_id(id).to(dialect);
@@ -108,9 +111,11 @@ async fn complete(
         return unknown_model().with_id(id).to(dialect).into_response();
     };
     let along = along(dialect, &head.headers);
-    let asked = comparable(&ladder, endpoint)
-        .and_then(|()| prompt(&ladder, &head.headers))
-        .and_then(|prompt| Ok((prompt, schema(&in_force, &ladder, &request)?)));
+    let asked = comparable(&ladder, endpoint).and_then(|()| prompt(&ladder, &head.headers));
+    let asked = match asked {
+        Ok(prompt) => schema(&in_force, &ladder, &request).await.map(|schema| (prompt, schema)),
+        Err(rejection) => Err(rejection),
+    };
     let (prompt, schema) = match asked {
         Ok(asked) => asked,
         Err(rejection) => {
@@ -128,6 +133,7 @@ async fn complete(
         in_force,
         ladder,
         request,
+        held,
         along,
         prompt,
         schema,
@@ -145,12 +151,12 @@ async fn complete(
 
 /// Everything that can be wrong with a request, before any provider hears of it.
 pub(super) async fn check(
-    relay: &Relay,
+    relay: &Arc<Relay>,
     in_force: &InForce,
     client: Option<&Client>,
     (dialect, endpoint, headers, body): (Dialect, Endpoint, &HeaderMap, Body),
     known: &mut Known,
-) -> Result<(usize, ClientRequest), Rejection> {
+) -> Result<(usize, Arc<ClientRequest>, Held), Rejection> {
     let server = &in_force.config.server;
     if relay.drain() != Drain::Serving {
         return Err(Rejection::new(
@@ -177,29 +183,56 @@ pub(super) async fn check(
         ));
     }
     let encoding = Encoding::of(headers)?;
-    let body = read(body, server.max_body).await?;
-    let body = if encoding == Encoding::Identity {
-        body
-    } else {
-        let limit = server.max_body;
-        let decoding = tokio::task::spawn_blocking(move || encoding.decode(body, limit));
-        decoding.await.map_err(|_panicked| fault())??
-    };
-    let request = match endpoint {
-        Endpoint::Answer => ClientRequest::parse(dialect, &body),
-        other => ClientRequest::parse_for(other, &body),
-    };
-    let owner = client.map(|client| client.name.as_str().into());
-    let find = |id: &str| relay.items.find(wall::now(), &owner, id);
-    let request = request.and_then(|request| request.following(&find)).map_err(Rejection::of)?;
-    let request = request.ignoring(Arc::clone(&server.ignore_fields));
-    known.model = Some(request.model().to_owned());
+    let mut held = relay.holds_nothing();
+    let body = body::read(body, server, &mut held).await?;
+    let (came, limit) = (body.len(), server.max_body);
+    // What is compressed may become anything.
+    let size = if encoding == Encoding::Identity { came } else { came.max(SMALL) };
+    let owner: Option<Arc<str>> = client.map(|client| client.name.as_str().into());
+    let (items, ignored) = (Arc::clone(relay), Arc::clone(&server.ignore_fields));
+    let parsing = here_or_aside(size, move || {
+        let body = encoding.decode(body, limit)?;
+        let request = match endpoint {
+            Endpoint::Answer => ClientRequest::parse(dialect, &body),
+            other => ClientRequest::parse_for(other, &body),
+        };
+        let find = |id: &str| items.items.find(wall::now(), &owner, id);
+        let request = request.and_then(|request| request.following(&find));
+        request.map(|request| request.ignoring(ignored)).map_err(Rejection::of)
+    });
+    let request = parsing.await??;
+    let size = request.size();
+    body::grow(&mut held, size.saturating_sub(came), server)?;
+    known.model = Some(request.model().chars().take(MODEL).collect());
     known.stream = request.stream();
-    let ladder = in_force
-        .ladder(request.model())
-        .filter(|&ladder| keys::may_use(client, ladder))
-        .ok_or_else(unknown_model)?;
-    Ok((ladder, request))
+    let ladder = in_force.ladder(request.model()).filter(|&ladder| keys::may_use(client, ladder));
+    let Some((ladder, named)) = ladder.and_then(|at| Some((at, in_force.ladders.get(at)?))) else {
+        if size >= SMALL {
+            Aside::Bulk.discard(size, request);
+        }
+        return Err(unknown_model());
+    };
+    // Who plans asks what each rung can be told; of a large request that is found here.
+    let rungs = named.spec.rungs.iter().filter_map(|rung| in_force.rung(*rung));
+    let dialects: Vec<Dialect> = rungs.map(|rung| rung.provider.dialect()).collect();
+    let told = here_or_aside(size, move || {
+        for dialect in dialects {
+            let _remembered = request.can_be_told(dialect);
+        }
+        request
+    });
+    Ok((ladder, Arc::new(told.await?), held))
+}
+
+/// Does `work` on something of this size, where it holds up nobody.
+async fn here_or_aside<T: Send + 'static>(
+    size: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Rejection> {
+    if size < SMALL {
+        return Ok(work());
+    }
+    Aside::Bulk.run(size, work).await.map_err(|_panicked| fault())
 }
 
 /// The headers of a client's that mean something to providers of its own dialect: what
@@ -252,54 +285,42 @@ fn comparable(ladder: &Ladder, endpoint: Endpoint) -> Result<(), Rejection> {
 }
 
 /// The schema that the answer must follow, where the relay may have to check it.
-fn schema(
+async fn schema(
     in_force: &InForce,
     ladder: &Ladder,
-    request: &ClientRequest,
+    request: &Arc<ClientRequest>,
 ) -> Result<Option<Arc<Schema>>, Rejection> {
     // A stream has left before it could be checked.
-    let Some(raw) = request.schema().filter(|_| !request.stream()) else { return Ok(None) };
+    if request.stream() || !request.needs().json_schema {
+        return Ok(None);
+    }
     let mut rungs = ladder.spec.rungs.iter().filter_map(|rung| in_force.rung(*rung));
     if !ladder.validate && !rungs.any(|rung| rung.degrade.json_schema) {
         return Ok(None);
     }
-    let schema = Schema::new(raw).map_err(|_quotes_it| {
+    let asked = Arc::clone(request);
+    let making = Aside::Checks.run(request.size(), move || asked.schema().map(Schema::new));
+    let schema = match tokio::time::timeout(SCHEMA_TIME, making).await {
+        Ok(Ok(schema)) => schema.transpose(),
+        Ok(Err(_panicked)) => return Err(fault()),
+        Err(_elapsed) => Err(format!("it was not ready within {SCHEMA_TIME:?}")),
+    };
+    schema.map(|schema| schema.map(Arc::new)).map_err(|why| {
         Rejection::new(
             StatusCode::BAD_REQUEST,
             "invalid_schema",
-            "The JSON schema of the answer is none that this relay can check: it is not valid, or \
-             refers to something outside of it. Mend it, or leave it out.",
+            format!(
+                "The relay cannot check the answer against its JSON schema: {why}. Mend the \
+                 schema, or leave it out."
+            ),
         )
-    })?;
-    Ok(Some(Arc::new(schema)))
+    })
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     kind.and_then(|kind| kind.split(';').next())
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
-}
-
-async fn read(body: Body, limit: usize) -> Result<Bytes, Rejection> {
-    // What says that it is too large is not read, and not asked to continue.
-    if usize::try_from(body.size_hint().lower()).map_or(true, |length| length > limit) {
-        return Err(Rejection::too_large(limit));
-    }
-    let whole = tokio::time::timeout(BODY_TIME, Limited::new(body, limit).collect()).await;
-    match whole {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Rejection::too_large(limit)),
-        Ok(Err(_broken)) => Err(Rejection::new(
-            StatusCode::BAD_REQUEST,
-            "incomplete_body",
-            "The request's body broke off. Send it again.",
-        )),
-        Err(_elapsed) => Err(Rejection::new(
-            StatusCode::REQUEST_TIMEOUT,
-            "slow_body",
-            format!("The request's body did not come within {BODY_TIME:?}. Send it again."),
-        )),
-    }
 }
 
 pub(super) fn unknown_model() -> Rejection {

@@ -5,7 +5,7 @@ use crate::dialect::request::Reject;
 use crate::drive::{AskAgain, Reply, error_reply};
 use crate::wall;
 use axum::response::{IntoResponse, Response};
-use http::StatusCode;
+use http::{HeaderValue, StatusCode, header};
 use shared::{Dialect, RequestId};
 use std::time::Duration;
 
@@ -88,7 +88,12 @@ impl IntoResponse for Rejection {
         };
         // Nobody knows the ladder yet: the shorter sleep is the safe one.
         let again = self.retry_after.map(|after| AskAgain { after, interactive: true });
-        respond(error_reply(self.dialect, &error, again))
+        let mut response = respond(error_reply(self.dialect, &error, again));
+        if self.status == StatusCode::PAYLOAD_TOO_LARGE {
+            // The rest of it is not read: the next request needs another connection.
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
     }
 }
 

@@ -3,7 +3,10 @@
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write as _;
-use tests::{Exchange, Provider, Relay, Reply, Setup, openai};
+use tests::clock::{assert_within, ms, within};
+use tests::{Exchange, Provider, Relay, Reply, Setup, client, openai};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 fn gzip(plain: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
@@ -97,4 +100,67 @@ async fn d6_a_preflight_may_be_remembered() {
         [("Origin", "https://chat.example.com"), ("Access-Control-Request-Method", "POST")];
     let answer = relay.call("OPTIONS", "/v1/chat/completions", &preflight, None).await;
     assert_eq!(answer.header("access-control-max-age"), Some("3600"));
+}
+
+/// A request for a stream, and bytes behind it.
+fn with_more(relay: &Relay, more: &[u8]) -> Vec<u8> {
+    let body = openai::ask("chat").to_string();
+    let path = "/v1/chat/completions";
+    let mut bytes = client::request(relay.address(), "POST", path, &[], Some(body.as_bytes()));
+    bytes.extend_from_slice(more);
+    bytes
+}
+
+#[tokio::test]
+async fn d2_a_client_that_left_is_noticed_whatever_it_sent_ahead() {
+    for reply in [Reply::silent(), Reply::begins("one").hold()] {
+        let a = Provider::always(reply).await;
+        let relay = Relay::start(&Setup::over(&[&a])).await;
+        let next = with_more(&relay, b"");
+        let long = vec![b'\n'; 300_000];
+        for (n, more) in [&b"\n"[..], b"\r\n", &next, &long].into_iter().enumerate() {
+            let client = Exchange::start(relay.address(), &with_more(&relay, more)).await;
+            let call = a.call(n).await;
+            let left = if n % 2 == 0 { client.hang_up() } else { client.reset() };
+            assert_within("the upstream call to end", call.closed_after(left).await, ms(200));
+            relay.newest().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn d2_what_was_sent_ahead_is_answered_in_its_turn() {
+    let a = Provider::always(Reply::text("hello")).await;
+    let relay = Relay::start(&Setup::over(&[&a])).await;
+    let both = with_more(&relay, &with_more(&relay, b""));
+    let mut first = Exchange::start(relay.address(), &both).await;
+    while first.more().await {}
+    a.call(1).await;
+}
+
+#[tokio::test]
+async fn d3_who_sends_too_much_can_read_why() {
+    let a = Provider::always(Reply::text("never")).await;
+    let setup = Setup::over(&[&a]).server("max_body = \"64KiB\"");
+    let relay = Relay::start(&setup).await;
+    let body = vec![b' '; 24 << 20];
+    let path = "/v1/chat/completions";
+    let plain = client::request(relay.address(), "POST", path, &[], Some(&body));
+    let framed = ("Transfer-Encoding", "chunked");
+    let mut chunked = client::request(relay.address(), "POST", path, &[framed], Some(b""));
+    chunked.extend_from_slice(format!("{:x}\r\n", body.len()).as_bytes());
+    chunked.extend_from_slice(&body);
+    chunked.extend_from_slice(b"\r\n0\r\n\r\n");
+    for bytes in [plain, chunked] {
+        // As Node's fetch and Python's http.client do: everything is written, then it is read.
+        let mut socket = TcpStream::connect(relay.address()).await.unwrap();
+        within("the request to be taken", socket.write_all(&bytes)).await.expect("no broken pipe");
+        let mut answer = Vec::new();
+        within("the answer", socket.read_to_end(&mut answer)).await.expect("no reset");
+        let answer = String::from_utf8(answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+        assert!(answer.contains("server.max_body"), "{answer}");
+        assert!(answer.to_ascii_lowercase().contains("connection: close"), "{answer}");
+    }
+    assert_eq!(a.count(), 0);
 }

@@ -17,6 +17,7 @@ fn nearly() -> impl Strategy<Value = String> {
         "listen",
         "drain",
         "max_body",
+        "max_in_flight_bytes",
         "key_sha256",
         "base_url",
         "headers",

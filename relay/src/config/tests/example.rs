@@ -202,6 +202,7 @@ fn every_other_key_means_something() {
             heartbeat: secs(2),
             stamp: Some(Stamp::None),
             max_body: 2048,
+            max_in_flight_bytes: 3 << 30,
             max_event: 3_000_000,
             max_requests: 4,
             client_write_timeout: secs(5),
@@ -255,7 +256,7 @@ fn every_other_key_means_something() {
 
 const FULL: &str = r##"
 server = { listen = "[::]:80", early_headers = "1s", heartbeat = "2s", stamp = false,
-  max_body = 2048, max_event = "3 MB", max_requests = 4, client_write_timeout = "5s",
+  max_body = 2048, max_in_flight_bytes = "3GiB", max_event = "3 MB", max_requests = 4, client_write_timeout = "5s",
   drain = "0s", cors_origins = ["https://Chat.example"],
   ignore_fields = ["x_trace"] }
 [admin]

@@ -2,20 +2,20 @@
 
 use super::{Driver, MAX_ANSWER, Phase};
 use crate::dialect::answer::{AnswerReader, AnswerSpec, Form};
-use crate::dialect::neutral::{Again, Degrade, Names, Target};
+use crate::dialect::neutral::Degrade;
 use crate::dialect::request::Endpoint;
 use crate::dialect::schema::Schema;
 use crate::drive::capture::{Capture, is_sampled};
+use crate::drive::composing::{self, Asked};
 use crate::drive::count;
 use crate::drive::in_force::Rung;
-use crate::drive::line::Line;
+use crate::drive::line::{Line, Wrong};
 use crate::drive::log::{AttemptEnding, AttemptLog};
 use crate::drive::reply::{self, Head};
 use crate::drive::unseen;
 use crate::journal::AttemptStart;
 use crate::live::Pair;
 use crate::policy::{Action, AttemptId, Need, Probe, RungIndex, Time};
-use crate::provider::{Ask, Call};
 use crate::wall;
 use bytes::BytesMut;
 use http::HeaderMap;
@@ -45,6 +45,7 @@ impl Driver {
                         outcome,
                         AttemptOutcome::Ok | AttemptOutcome::Refused | AttemptOutcome::Empty
                     );
+                    line.composing = None;
                     match line.call.take() {
                         Some(call) if whole => call.finish(),
                         cut => drop(cut),
@@ -96,13 +97,17 @@ impl Driver {
             Line {
                 id,
                 rung: Arc::clone(&line.rung),
+                composing: line.composing.take(),
                 call: line.call.take(),
                 reader,
                 held: BytesMut::new(),
                 max_held: line.max_held,
+                counted_held: self.relay.holds_nothing(),
+                most_held: line.most_held,
                 added: false,
                 error: None,
                 schema: None,
+                checking: None,
                 wrong: None,
                 may_answer: false,
                 log,
@@ -143,17 +148,22 @@ impl Driver {
         let is_own = dialect == self.request.dialect();
         let adds = !is_own || (dialect == Dialect::OpenaiChat && !self.request.wants_usage());
         let degrade = degrade(&rung, &self.need);
-        let target = Target {
-            model: &rung.model,
-            max_output: rung.max_output,
+        let asked = Asked {
+            request: Arc::clone(&self.request),
+            ladder: Arc::clone(&self.ladder),
+            rung: Arc::clone(&rung),
+            prompt: self.prompt,
             ask_usage,
-            system: self
-                .prompt
-                .and_then(|prompt| self.ladder.prompts.get(prompt)?.text(rung.index)),
             degrade,
             again: self.again(&rung).filter(|_| kind == AttemptKind::Retry),
         };
-        let upstream = self.request.upstream(dialect, &target);
+        let composing = asked.start(composing::Manner {
+            endpoint: self.request.endpoint(),
+            along: if is_own { self.along.clone() } else { HeaderMap::new() },
+            max_answer: MAX_ANSWER,
+            once,
+            degraded: degraded(degrade, &self.need, &rung).collect(),
+        });
         let start = AttemptStart {
             request: self.log.start.id,
             n: id.0,
@@ -166,39 +176,25 @@ impl Driver {
         let of = Pair { ladder: self.ladder.index.0, rung: rung.index.0 };
         let seat = self.relay.live.dialled(of, count::at(now), id.0 == 1);
         let spec = self.answer_spec(dialect);
-        let (call, left_out, names) = match upstream {
-            Ok(upstream) => {
-                let same = dialect == self.request.dialect();
-                let nothing = HeaderMap::new();
-                let ask = Ask {
-                    endpoint: self.request.endpoint(),
-                    model: &rung.model,
-                    body: upstream.body.into(),
-                    along: if same { &self.along } else { &nothing },
-                    max_answer: MAX_ANSWER,
-                    once,
-                };
-                let left_out = degraded(degrade, &self.need, &rung).chain(upstream.left_out);
-                (rung.provider.call(ask), left_out.collect(), upstream.names)
-            }
-            // The plan leaves out rungs that cannot be told, so this is for the unforeseen.
-            Err(unable) => (Call::unable(&unable.feature), Vec::new(), Names::default()),
-        };
-        let max_event = self.in_force.config.server.max_event;
+        let server = &self.in_force.config.server;
         let schema = self.schema_for(&rung);
         self.lines.push(Line {
             id,
-            call: Some(call),
+            composing: Some(composing),
+            call: None,
             rung,
-            reader: AnswerReader::at(self.request.endpoint(), spec).restoring(names),
+            reader: AnswerReader::at(self.request.endpoint(), spec),
             held: BytesMut::new(),
-            max_held: max_event,
+            max_held: server.max_event,
+            counted_held: self.relay.holds_nothing(),
+            most_held: server.max_in_flight_bytes,
             added: ask_usage && adds,
             error: None,
             schema,
+            checking: None,
             wrong: None,
             may_answer: false,
-            log: AttemptLog::new(start, now).without(left_out),
+            log: AttemptLog::new(start, now),
             seat: Some(seat),
             counted: false,
         });
@@ -228,16 +224,17 @@ impl Driver {
     }
 
     /// What was wrong with this rung's last answer, where it did not follow its schema.
-    fn again(&self, rung: &Rung) -> Option<Again<'_>> {
-        let last = self.lines.iter().rfind(|line| line.rung.index == rung.index)?;
-        let wrong = last.wrong.as_ref()?;
-        Some(Again { answer: &wrong.answer, problem: &wrong.problem })
+    fn again(&self, rung: &Rung) -> Option<Arc<Wrong>> {
+        self.lines.iter().rfind(|line| line.rung.index == rung.index)?.wrong.clone()
     }
 
     fn commit(&mut self, id: AttemptId) {
         self.committed = Some(id);
         let Some(line) = self.lines.iter_mut().find(|line| line.id == id) else { return };
         let held = std::mem::take(&mut line.held);
+        if self.request.stream() {
+            line.counted_held.let_go();
+        }
         self.log.answered_by = Some(Arc::clone(&line.rung.name));
         if line.log.start.kind == AttemptKind::Hedge {
             self.relay.metrics.hedge_won(&self.ladder.name);

@@ -81,6 +81,9 @@ impl Driver {
         // What stands before the ending has not gone out yet.
         capture.sent(&self.out);
         capture.sent(ending);
+        if self.request.size() > MOST_ASKED {
+            return;
+        }
         let asked = self.request.json();
         let spec = self.answer_spec(self.request.dialect());
         let whole = capture.whole(spec).filter(|_| asked.len() <= MOST_ASKED);

@@ -198,6 +198,9 @@ impl Walk {
         if let Some((at, answer)) = attempt.finished {
             return Some((at.plus(LINGER), Expired::Linger(answer)));
         }
+        if !attempt.sent {
+            return None;
+        }
         let spec = &*attempt.spec;
         if attempt.first_token.is_some() {
             let span = spec.inter_token.unwrap_or(self.ladder.inter_token);

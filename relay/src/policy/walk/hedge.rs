@@ -37,7 +37,7 @@ impl Walk {
         {
             return None;
         }
-        let newest = in_flight().next_back()?;
+        let newest = in_flight().next_back().filter(|newest| newest.sent)?;
         let rival = self.untried().next()?;
         let auto = || board.hedge_delay(newest.rung, rival, spec, self.need.prompt_tokens);
         let delay = match spec.delay {
