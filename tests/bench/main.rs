@@ -1,6 +1,6 @@
 //! Belay's benchmark: the relay against a direct connection and against nginx, in one run.
 //!
-//! `cargo run --release -p tests --bin bench [-- --quick] [-- --out FILE]`
+//! `cargo run --release -p tests --bin bench [-- --quick] [-- --out FILE] [-- --large]`
 //!
 //! What counts is the ratio to nginx in the same round: absolute figures are those of the machine
 //! and of what else it was doing. Provider and clients live in this process (on their own core,
@@ -11,6 +11,7 @@ mod board;
 mod chunked;
 mod client;
 mod clock;
+mod large;
 mod load;
 mod mock;
 mod place;
@@ -55,6 +56,8 @@ const QUICK: Plan = Plan {
 /// The command line.
 struct Args {
     quick: bool,
+    /// What small requests wait beside large ones, instead.
+    large: bool,
     rounds: Option<u32>,
     out: PathBuf,
 }
@@ -74,7 +77,7 @@ fn run() -> Res<ExitCode> {
     let place = Place::find();
     let belay = belay()?;
     // On all cores, so before this process is kept to its own.
-    if place.is_outer() {
+    if place.is_outer() && !args.large {
         let window = if args.quick { QUICK } else { FULL }.window;
         say(&board::cost(window / 2).words());
         say(&readers::cost(window / 10).words());
@@ -94,9 +97,14 @@ fn run() -> Res<ExitCode> {
         )
         .into());
     }
-    let targets = Targets { mock: mock::start()?, belay, nginx: nginx(), place };
+    let targets =
+        Targets { mock: mock::start()?, large: mock::start()?, belay, nginx: nginx(), place };
     preface(&targets, plan);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    if args.large {
+        runtime.block_on(LocalSet::new().run_until(large::measure(&targets, plan)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut book = Book::default();
     runtime.block_on(LocalSet::new().run_until(measure(&targets, plan, &mut book)))?;
     say("");
@@ -199,18 +207,21 @@ fn preface(targets: &Targets, plan: Plan) {
 
 fn args() -> Res<Option<Args>> {
     let target = target_folder()?;
-    let mut args = Args { quick: false, rounds: None, out: target.join("bench.json") };
+    let mut args =
+        Args { quick: false, large: false, rounds: None, out: target.join("bench.json") };
     let mut rest = std::env::args_os().skip(1);
     while let Some(arg) = rest.next() {
         match arg.to_str() {
             Some("--quick") => args.quick = true,
+            Some("--large") => args.large = true,
             Some("--rounds") => {
                 let number = rest.next().and_then(|number| number.into_string().ok());
                 args.rounds = Some(number.ok_or("--rounds needs a number")?.parse()?);
             }
             Some("--out") => args.out = rest.next().ok_or("--out needs a file")?.into(),
             Some("--help" | "-h") => {
-                say("bench [--quick] [--rounds N] [--out FILE]: relay against direct and nginx");
+                say("bench [--quick] [--rounds N] [--out FILE]: relay against direct and nginx\n\
+                     bench --large [--quick]: what small requests wait beside large ones");
                 return Ok(None);
             }
             _ => return Err(format!("what is {}? see --help", arg.display()).into()),

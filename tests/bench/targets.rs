@@ -85,6 +85,8 @@ impl Drop for Target {
 pub(crate) struct Targets {
     /// The mock.
     pub(crate) mock: SocketAddr,
+    /// Another one, for requests that take it long to read.
+    pub(crate) large: SocketAddr,
     /// The relay's release build.
     pub(crate) belay: PathBuf,
     /// nginx, if there is one.
@@ -137,7 +139,7 @@ impl Targets {
     fn start_belay(&self, kind: Kind) -> Res<Target> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("belay.toml");
-        fs::write(&path, belay_conf(folder.path(), self.mock))?;
+        fs::write(&path, belay_conf(folder.path(), self.mock, self.large))?;
         let mut command = self.place.on_target_core(&self.belay);
         command.arg("serve").arg("--config").arg(&path).current_dir(folder.path());
         command.env("BENCH_KEY", "sk-bench").env("RUST_LOG", "error");
@@ -196,7 +198,7 @@ fn nginx_conf(folder: &Path, listen: SocketAddr, mock: SocketAddr) -> String {
 
 /// The whole feature path: key check, routing, usage and price, journal. And a ladder whose
 /// first rung leads nowhere, so that a breaker can be made to open.
-fn belay_conf(folder: &Path, mock: SocketAddr) -> String {
+fn belay_conf(folder: &Path, mock: SocketAddr, large: SocketAddr) -> String {
     format!(
         "[server]\nlisten = \"127.0.0.1:0\"\nmax_requests = 19000\n\
          [admin]\nlisten = \"127.0.0.1:0\"\n\
@@ -208,6 +210,9 @@ fn belay_conf(folder: &Path, mock: SocketAddr) -> String {
          price = {{ input = 1.0, output = 2.0 }}\n\
          [providers.nobody]\ndialect = \"openai-chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\
          [rungs.nobody]\nprovider = \"nobody\"\nmodel = \"bench-model\"\n\
+         [providers.large]\ndialect = \"openai-chat\"\nbase_url = \"http://{large}/v1\"\n\
+         [rungs.large]\nprovider = \"large\"\nmodel = \"bench-model\"\n\
+         [ladders.large]\nrungs = [\"large\"]\n\
          [ladders.doomed]\nrungs = [\"nobody\", \"mock\"]\n\
          [ladders.bench]\nrungs = [\"mock\"]\n\
          clocks = {{ ttft = \"30s\", inter_token = \"30s\", total = \"300s\" }}\n",
