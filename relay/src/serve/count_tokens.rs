@@ -36,8 +36,8 @@ async fn count(relay: &Arc<Relay>, request: Request) -> Result<(Bytes, bool), Re
     let client = keys::client(&in_force.config.clients, &head.headers)?;
     let _running = relay.enter();
     let asked = (Dialect::AnthropicMessages, Endpoint::CountTokens, &head.headers, body);
-    let checked = check(relay, &in_force, client, asked, &mut Default::default());
-    let (ladder, request, _held) = checked.await?;
+    let (ladder, request, _held) =
+        check(relay, &in_force, client, asked, &mut Default::default()).await?;
     let ladder = in_force.ladders.get(ladder).ok_or_else(fault)?;
     let along = along(Dialect::AnthropicMessages, &head.headers);
     if let Some(body) = relay.count_tokens(&in_force, ladder, &request, &along).await {

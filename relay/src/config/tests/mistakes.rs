@@ -64,7 +64,7 @@ fn of_server() {
         (LISTEN, "max_body = ¶\"8 megs\"", "server.max_body", "'8 megs' is no size"),
         (LISTEN, "max_body = ¶-1", "server.max_body", "'-1' is out of range"),
         (LISTEN, "max_body = ¶\"0B\"", "server.max_body", "1KiB to 1GiB"),
-        (LISTEN, "max_in_flight_bytes = ¶\"0B\"", "server.max_in_flight_bytes", "1KiB to 1024GiB"),
+        (LISTEN, "max_in_flight_bytes = ¶\"0B\"", "server.max_in_flight_bytes", "1KiB to 1TiB"),
         (LISTEN, "max_event = ¶1.5", "server.max_event", "a size, not a float"),
         (LISTEN, "max_requests = ¶0", "server.max_requests", "from 1 to 1000000"),
         (LISTEN, "max_requests = ¶\"9\"", "server.max_requests", "an integer, not a string"),

@@ -8,6 +8,7 @@
 
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 /// The most parts that a schema may have.
 const MOST_PARTS: usize = 20_000;
@@ -105,8 +106,9 @@ impl Work {
     /// Whether checking `answer` is little enough work.
     pub(super) fn allows(&self, answer: &Value) -> bool {
         let mut checks = 0_u64;
-        let mut waiting = vec![(answer, BTreeMap::from([(self.root, 1_u64)]))];
-        while let Some((value, mut due)) = waiting.pop() {
+        let mut waiting = vec![(answer, Rc::new(BTreeMap::from([(self.root, 1_u64)])))];
+        while let Some((value, due)) = waiting.pop() {
+            let mut due = Rc::unwrap_or_clone(due);
             let mut applied: Vec<(&Part, u64)> = Vec::new();
             while let Some((at, times)) = due.pop_first() {
                 let Some(part) = self.parts.get(at) else { continue };
@@ -118,28 +120,43 @@ impl Work {
                 add(&mut due, &part.here, times);
                 applied.push((part, times));
             }
-            let below = |name: Option<&String>| {
-                let mut due = BTreeMap::new();
-                for (part, times) in &applied {
-                    add(&mut due, &part.below, *times);
-                    if let Some(named) = name.and_then(|name| part.named.get(name)) {
-                        add(&mut due, named, *times);
-                    }
-                }
-                due
-            };
+            if !has_parts(value) {
+                continue;
+            }
+            // What applies to every part of the value, found once for all of them.
+            let mut every = BTreeMap::new();
+            applied.iter().for_each(|(part, times)| add(&mut every, &part.below, *times));
+            applied.retain(|(part, _)| !part.named.is_empty());
             match value {
-                Value::Array(items) => {
-                    waiting.extend(items.iter().map(|item| (item, below(None))));
+                Value::Array(items) if !every.is_empty() => {
+                    let every = Rc::new(every);
+                    waiting.extend(items.iter().map(|item| (item, Rc::clone(&every))));
                 }
                 Value::Object(members) => {
-                    waiting.extend(members.iter().map(|(name, one)| (one, below(Some(name)))));
+                    for (name, member) in members {
+                        let mut due = every.clone();
+                        for (part, times) in &applied {
+                            checks = checks.saturating_add(1);
+                            let named = part.named.get(name).map_or(&[][..], Vec::as_slice);
+                            add(&mut due, named, *times);
+                        }
+                        if !due.is_empty() {
+                            waiting.push((member, Rc::new(due)));
+                        }
+                    }
                 }
                 _ => {}
             }
-            waiting.retain(|(_, due)| !due.is_empty());
         }
         true
+    }
+}
+
+fn has_parts(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        _ => false,
     }
 }
 
