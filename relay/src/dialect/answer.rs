@@ -104,6 +104,8 @@ pub struct Facts {
     pub usage: Usage,
     /// There was content.
     pub content: bool,
+    /// There was content beyond reasoning.
+    pub answered: bool,
     /// There was refusal text, or a content filter ended it.
     pub refused: bool,
     /// A choice ended because of its length.
@@ -125,6 +127,12 @@ pub struct Facts {
 impl Facts {
     pub(super) const fn drop_one(&mut self) {
         self.dropped = self.dropped.saturating_add(1);
+    }
+
+    /// Whether a finish reason is believed as soon as it comes. Some providers put one on
+    /// their last piece of reasoning, and the text follows seconds later.
+    pub(super) const fn believes_finish(&self) -> bool {
+        self.answered || !self.content || self.length || self.refused
     }
 
     /// Broken JSON. Plain text survives the loss of an event; a tool call's

@@ -1,6 +1,7 @@
 //! Anthropic messages, on both sides of the relay.
 
 mod aggregate;
+pub(super) mod finish;
 mod limits;
 mod read_request;
 mod reader;
@@ -31,6 +32,6 @@ const fn stop_reason(finish: Option<Finish>, called: bool, refused: bool) -> &'s
         _ if called => "tool_use",
         Some(Finish::StopSequence) => "stop_sequence",
         Some(Finish::Pause) => "pause_turn",
-        Some(Finish::Stop | Finish::ToolCalls | Finish::Other) | None => "end_turn",
+        Some(Finish::Stop | Finish::ToolCalls) | None => "end_turn",
     }
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod beside;
+pub(super) mod finish;
 mod reader;
 mod usage;
 mod write_request;

@@ -7,6 +7,7 @@
 
 mod degrade;
 mod event;
+mod finish;
 mod json_end;
 mod media;
 mod names;
@@ -16,7 +17,8 @@ mod text;
 mod whole;
 
 pub use degrade::{again_prompt, apply, lowered, refuse_foreign, say_format, schema_prompt};
-pub use event::{Event, Finish};
+pub use event::Event;
+pub use finish::{Finish, Meaning, Words};
 pub use json_end::JsonEnd;
 pub use names::{FREE_TEXT, Form, Limits, NAMESPACE_END, Names, Own, is_plain};
 pub use request::{

@@ -6,6 +6,7 @@
 
 mod aggregate;
 mod chunk;
+pub(super) mod finish;
 mod limits;
 mod models;
 mod opaque;
@@ -29,22 +30,12 @@ pub use write_request::write_request;
 pub(super) use writer::ChatWriter;
 
 use super::neutral::Finish;
-use super::provider_error::ProviderError;
 
 /// The end of a stream. Written by the relay, never passed on from a provider.
 pub const TERMINATOR: &[u8] = b"data: [DONE]\n\n";
 
 /// The data of a terminator.
 pub(super) const DONE: &[u8] = b"[DONE]";
-
-/// What it means that a choice finished with `error`.
-fn failed() -> ProviderError {
-    ProviderError {
-        kind: Some("server_error".to_owned()),
-        message: "The provider ended its answer with the finish reason 'error'.".to_owned(),
-        ..ProviderError::default()
-    }
-}
 
 /// OpenAI's word for the reason. A model that called tools waits for them.
 const fn finish_reason(finish: Option<Finish>, called: bool) -> &'static str {

@@ -1,5 +1,6 @@
 //! OpenAI responses, on both sides of the relay.
 
+pub(super) mod finish;
 mod items;
 mod limits;
 mod read_request;

@@ -30,6 +30,23 @@ pub struct ProviderError {
     pub retry_delay: Option<Duration>,
 }
 
+/// The longest finish reason that is told on.
+const MAX_WORD: usize = 64;
+
+impl ProviderError {
+    /// What it means that an answer finished with a word that does not say it is whole.
+    pub(in crate::dialect) fn interrupted(word: &str) -> Self {
+        let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let word: String = word.chars().filter(plain).take(MAX_WORD).collect();
+        Self {
+            kind: Some("server_error".to_owned()),
+            message: format!("The provider ended its answer with the finish reason '{word}'."),
+            code: Some(word),
+            ..Self::default()
+        }
+    }
+}
+
 /// Reads an error body of any shape. Never fails: where nothing is known the
 /// message stays empty.
 #[must_use]

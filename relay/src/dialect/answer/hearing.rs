@@ -159,6 +159,7 @@ impl<'a> Hearing<'a> {
     pub(in crate::dialect) fn activity(&mut self) {
         self.content = true;
         self.listening.facts.content = true;
+        self.listening.facts.answered = true;
         self.take_back();
     }
 
@@ -179,7 +180,7 @@ impl<'a> Hearing<'a> {
         }
         if self.finished && !*told {
             *told = true;
-            heard.finished = true;
+            heard.finished = self.listening.facts.believes_finish();
         }
         self.content
     }
@@ -195,6 +196,7 @@ impl<'a> Hearing<'a> {
             self.content = true;
             self.listening.said = true;
             self.listening.facts.content = true;
+            self.listening.facts.answered |= !matches!(event, Event::Reasoning(_));
             self.take_back();
         }
         let Listening { facts, calls, .. } = &mut *self.listening;

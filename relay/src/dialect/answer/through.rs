@@ -110,7 +110,8 @@ impl Through {
             self.listening.facts.drop_one();
             return;
         }
-        if name == "message_start" && std::mem::replace(&mut self.begun, true) {
+        let is_start = matches!(name, "message_start" | "response.created");
+        if is_start && std::mem::replace(&mut self.begun, true) {
             // Proxies say it twice, and an SDK's helper chokes on it.
             return;
         }

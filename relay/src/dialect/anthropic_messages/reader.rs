@@ -1,10 +1,11 @@
 //! What an Anthropic provider says.
 
+use super::finish::STOP_REASONS;
 use super::usage::Counts;
 use crate::dialect::answer::{End, Facts, Hearing, Reader};
 use crate::dialect::json::{elements, members, number, raw_members, word};
-use crate::dialect::neutral::{Event, Finish, Text};
-use crate::dialect::provider_error::{parse_error, parse_error_event};
+use crate::dialect::neutral::{Event, Meaning, Text};
+use crate::dialect::provider_error::{ProviderError, parse_error, parse_error_event};
 use crate::dialect::sse;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -82,11 +83,11 @@ impl Reader for MessagesReader {
             return hearing.facts().broken();
         };
         match word(members.kind) {
-            "message_start" => self.message_start(&members, hearing),
+            "message_start" => return self.message_start(&members, hearing),
             "content_block_start" => self.block_start(&members, hearing),
             "content_block_delta" => return self.delta(&members, hearing),
             "content_block_stop" => self.block_stop(&members, hearing),
-            "message_delta" => self.message_delta(&members, hearing),
+            "message_delta" => return self.message_delta(&members, hearing),
             "message_stop" => {
                 self.end_blocks(hearing);
                 hearing.facts().done = true;
@@ -122,7 +123,9 @@ impl Reader for MessagesReader {
             end(begun, hearing);
         }
         self.count(message.usage, hearing);
-        finish(&message, hearing);
+        if let Some(end) = finish(&message, hearing) {
+            return end;
+        }
         if !hearing.facts().content && hearing.facts().finish.is_none() {
             return End::Broken("the body has neither content nor a stop reason");
         }
@@ -156,13 +159,19 @@ fn is_text(raw: Option<&RawValue>) -> bool {
 }
 
 impl MessagesReader {
-    fn message_start(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) {
+    fn message_start(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
         let message: Part<'_> = self::members(members.message);
-        self.count(message.usage, hearing);
-        // Proxies say it twice.
-        if !std::mem::replace(&mut self.begun, true) {
+        if std::mem::replace(&mut self.begun, true) {
+            // Proxies say it twice. Once there is content, it is another answer.
+            let facts = hearing.facts();
+            if facts.content || facts.finish.is_some() || !self.blocks.is_empty() {
+                return Some(End::Broken("protocol: a second message began within the first"));
+            }
+        } else {
             hearing.say(&Event::Begin { id: Text::of(message.id), model: Text::of(message.model) });
         }
+        self.count(message.usage, hearing);
+        None
     }
 
     fn block_start(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) {
@@ -249,13 +258,13 @@ impl MessagesReader {
         }
     }
 
-    fn message_delta(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) {
+    fn message_delta(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
         self.count(members.usage, hearing);
         let delta: Part<'_> = self::members(members.delta);
         if !word(delta.stop_reason).is_empty() {
             self.end_blocks(hearing);
         }
-        finish(&delta, hearing);
+        finish(&delta, hearing)
     }
 
     fn count(&mut self, usage: Option<&RawValue>, hearing: &mut Hearing<'_>) {
@@ -284,19 +293,16 @@ fn say<'e>(
     }
 }
 
-fn finish(part: &Part<'_>, hearing: &mut Hearing<'_>) {
-    let finish = match word(part.stop_reason) {
-        "" => return,
-        "end_turn" => Finish::Stop,
-        "stop_sequence" => Finish::StopSequence,
-        "max_tokens" | "model_context_window_exceeded" => Finish::Length,
-        "tool_use" => Finish::ToolCalls,
-        "refusal" => Finish::Refusal,
-        "pause_turn" => Finish::Pause,
-        _ => Finish::Other,
+fn finish(part: &Part<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
+    let reason = word(part.stop_reason);
+    let finish = match STOP_REASONS.meaning(reason) {
+        Meaning::NotYet => return None,
+        Meaning::Finished(finish) => finish,
+        Meaning::Interrupted => return Some(End::Error(ProviderError::interrupted(reason))),
     };
     let stop_sequence = part.stop_sequence.and_then(Text::of_raw);
     hearing.say(&Event::Finish { finish, stop_sequence });
+    None
 }
 
 fn is_filled_object(raw: &str) -> bool {

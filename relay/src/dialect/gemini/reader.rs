@@ -2,10 +2,11 @@
 
 use super::args::Args;
 use super::beside::Beside;
+use super::finish::{BLOCK_REASONS, FINISH_REASONS};
 use super::usage::Counts;
 use crate::dialect::answer::{End, Facts, Hearing, Reader};
 use crate::dialect::json::{elements, is_truthy, members, number, raw_members, word};
-use crate::dialect::neutral::{Event, Finish, Text};
+use crate::dialect::neutral::{Event, Finish, Meaning, Text};
 use crate::dialect::provider_error::{ProviderError, parse_error, parse_error_event};
 use crate::dialect::sse;
 use serde_json::value::RawValue;
@@ -162,14 +163,22 @@ impl GeminiReader {
         }
         let candidates = elements(response.candidates);
         let feedback: Candidate<'_> = members(response.prompt_feedback);
-        let blocked = !word(feedback.block_reason).is_empty() && candidates.is_empty();
-        if (blocked || !candidates.is_empty()) && !std::mem::replace(&mut self.begun, true) {
+        let block_reason = word(feedback.block_reason);
+        let blocked = match BLOCK_REASONS.meaning(block_reason) {
+            Meaning::Finished(finish) if candidates.is_empty() => Some(finish),
+            Meaning::Interrupted if candidates.is_empty() => {
+                return Some(End::Error(ProviderError::interrupted(block_reason)));
+            }
+            _ => None,
+        };
+        if (blocked.is_some() || !candidates.is_empty())
+            && !std::mem::replace(&mut self.begun, true)
+        {
             let id = Text::of(response.response_id);
             let model = Text::of(response.model_version);
             hearing.say(&Event::Begin { id, model });
         }
-        if blocked {
-            let finish = Finish::ContentFilter;
+        if let Some(finish) = blocked {
             hearing.say(&Event::Finish { finish, stop_sequence: None });
         }
         candidates.into_iter().find_map(|raw| self.candidate(&members(Some(raw)), hearing))
@@ -186,29 +195,12 @@ impl GeminiReader {
                 return end;
             }
         }
-        let finish = match word(candidate.finish_reason) {
-            "" | "FINISH_REASON_UNSPECIFIED" => return None,
-            "STOP" if self.calls > 0 => Finish::ToolCalls,
-            "STOP" => Finish::Stop,
-            "MAX_TOKENS" => Finish::Length,
-            "SAFETY"
-            | "RECITATION"
-            | "BLOCKLIST"
-            | "PROHIBITED_CONTENT"
-            | "SPII"
-            | "LANGUAGE"
-            | "IMAGE_SAFETY"
-            | "IMAGE_PROHIBITED_CONTENT"
-            | "IMAGE_RECITATION"
-            | "MODEL_ARMOR" => Finish::ContentFilter,
-            "CONTINUATION" => Finish::Pause,
-            broken @ ("MALFORMED_FUNCTION_CALL"
-            | "UNEXPECTED_TOOL_CALL"
-            | "TOO_MANY_TOOL_CALLS"
-            | "MALFORMED_RESPONSE"
-            | "MISSING_THOUGHT_SIGNATURE"
-            | "OTHER") => return Some(End::Error(failed(broken))),
-            _ => Finish::Other,
+        let reason = word(candidate.finish_reason);
+        let finish = match FINISH_REASONS.meaning(reason) {
+            Meaning::NotYet => return None,
+            Meaning::Finished(Finish::Stop) if self.calls > 0 => Finish::ToolCalls,
+            Meaning::Finished(finish) => finish,
+            Meaning::Interrupted => return Some(End::Error(ProviderError::interrupted(reason))),
         };
         if let Some((call, args)) = self.growing.take() {
             // Nobody has said that its arguments are whole.
@@ -308,15 +300,5 @@ impl GeminiReader {
         if let Some((call, args)) = self.growing.take() {
             hearing.say(&Event::Arguments { call, json: Text::plain(&args.finish()) });
         }
-    }
-}
-
-/// What it means that a candidate finished with a reason that is a failure.
-fn failed(reason: &str) -> ProviderError {
-    ProviderError {
-        kind: Some("server_error".to_owned()),
-        code: Some(reason.to_owned()),
-        message: format!("The provider ended its answer with the finish reason '{reason}'."),
-        ..ProviderError::default()
     }
 }

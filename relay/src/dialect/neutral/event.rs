@@ -1,6 +1,6 @@
 //! What an answer says, piece by piece.
 
-use super::Text;
+use super::{Finish, Text};
 
 /// One thing that an answer says. Texts are lent from the event that brought them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,41 +113,5 @@ impl<'a> Event<'a> {
                 | Self::Call { .. }
                 | Self::Arguments { .. }
         )
-    }
-}
-
-/// Why a model has finished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finish {
-    /// It had said all.
-    Stop,
-    /// A stop sequence was hit.
-    StopSequence,
-    /// The answer, or the context, was at its limit.
-    Length,
-    /// It wants its tools called.
-    ToolCalls,
-    /// A content filter ended it.
-    ContentFilter,
-    /// It refused.
-    Refusal,
-    /// It paused in a loop of the provider's own tools.
-    Pause,
-    /// A reason that this version does not know.
-    Other,
-}
-
-impl Finish {
-    /// Its word in [`Facts`](crate::dialect::answer::Facts), which is that of chat completions.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Stop | Self::StopSequence | Self::Pause => "stop",
-            Self::Length => "length",
-            Self::ToolCalls => "tool_calls",
-            Self::ContentFilter => "content_filter",
-            Self::Refusal => "refusal",
-            Self::Other => "other",
-        }
     }
 }

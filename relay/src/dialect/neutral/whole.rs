@@ -1,6 +1,6 @@
 //! An answer put together from its pieces. Its texts stay escaped, as they came.
 
-use super::event::{Event, Finish};
+use super::{Event, Finish};
 
 /// A whole answer, as far as it has come. Every text in it is escaped as in JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,10 +3,12 @@
 //! This runs for every token. It builds no tree and keeps no text: flags and
 //! counts come out, the chunk itself goes on as the bytes it was.
 
+use super::finish::FINISH_REASONS;
 use super::usage::Counts;
 use crate::dialect::json::{
     Each, Object, One, is_filled_array, is_truthy, skip, string_inner, string_len,
 };
+use crate::dialect::neutral::{Finish, Meaning};
 use serde::de::{DeserializeSeed as _, MapAccess};
 use serde_json::value::RawValue;
 
@@ -19,6 +21,8 @@ pub(super) struct Chunk {
     pub(super) content: bool,
     /// It has text, or arguments, or the like: more than the name of a call.
     pub(super) says: bool,
+    /// It has content beyond reasoning.
+    pub(super) answers: bool,
     /// It has refusal text.
     pub(super) refusal: bool,
     /// It has a piece of a tool or function call.
@@ -28,13 +32,13 @@ pub(super) struct Chunk {
     /// One bit for each choice that gave a finish reason.
     pub(super) finished: u128,
     /// The last finish reason in it.
-    pub(super) finish: Option<&'static str>,
+    pub(super) finish: Option<Finish>,
     /// A choice finished because of its length.
     pub(super) length: bool,
     /// A choice finished because of a content filter.
     pub(super) filtered: bool,
-    /// A choice finished with `error`.
-    pub(super) failed: bool,
+    /// A choice gave a finish reason that does not say it is whole.
+    pub(super) interrupted: bool,
     /// Token counts in it.
     pub(super) counts: Counts,
     /// It is, or carries, an error.
@@ -64,16 +68,20 @@ impl Chunk {
         self.choices = self.choices.saturating_add(1);
         self.content |= delta.content || text_bytes > 0;
         self.says |= delta.says || text_bytes > 0;
+        self.answers |= delta.answers || text_bytes > 0;
         self.refusal |= delta.refusal;
         self.tool |= delta.tool;
         self.text_bytes =
             self.text_bytes.saturating_add(delta.text_bytes).saturating_add(text_bytes);
-        if let Some(finish) = choice.finish {
-            self.finished |= 1 << at;
-            self.finish = Some(finish);
-            self.length |= finish == "length";
-            self.filtered |= finish == "content_filter";
-            self.failed |= finish == "error";
+        match choice.finish {
+            Meaning::NotYet => {}
+            Meaning::Finished(finish) => {
+                self.finished |= 1 << at;
+                self.finish = Some(finish);
+                self.length |= finish == Finish::Length;
+                self.filtered |= matches!(finish, Finish::ContentFilter | Finish::Refusal);
+            }
+            Meaning::Interrupted => self.interrupted = true,
         }
     }
 }
@@ -122,7 +130,7 @@ struct Choice {
     /// it by one that sends both.
     message: Delta,
     text_bytes: u64,
-    finish: Option<&'static str>,
+    finish: Meaning,
 }
 
 impl Object for Choices<'_> {
@@ -143,7 +151,9 @@ impl Object for Choices<'_> {
                 Ok(())
             }
             "finish_reason" => {
-                self.choice.finish = finish(map.next_value::<&RawValue>()?.get());
+                let raw = map.next_value::<&RawValue>()?.get();
+                self.choice.finish =
+                    string_inner(raw).map_or(Meaning::NotYet, |word| FINISH_REASONS.meaning(word));
                 Ok(())
             }
             // Moonshot puts it here.
@@ -157,25 +167,12 @@ impl Object for Choices<'_> {
     }
 }
 
-/// Finish reasons are an open set; those that change nothing are told apart no further.
-fn finish(raw: &str) -> Option<&'static str> {
-    Some(match string_inner(raw)? {
-        "" => return None,
-        "stop" => "stop",
-        "length" => "length",
-        "tool_calls" => "tool_calls",
-        "function_call" => "function_call",
-        "content_filter" => "content_filter",
-        "error" => "error",
-        _ => "other",
-    })
-}
-
 #[derive(Default)]
 struct Delta {
     seen: bool,
     content: bool,
     says: bool,
+    answers: bool,
     refusal: bool,
     tool: bool,
     text_bytes: u64,
@@ -197,7 +194,7 @@ impl Object for Delta {
                 }
             }
             "reasoning_content" | "reasoning" => {
-                self.text(string_len(map.next_value::<&RawValue>()?.get()));
+                self.thought(string_len(map.next_value::<&RawValue>()?.get()));
             }
             "refusal" => {
                 let bytes = string_len(map.next_value::<&RawValue>()?.get());
@@ -209,6 +206,7 @@ impl Object for Delta {
                 let is_there = is_truthy(map.next_value::<&RawValue>()?.get());
                 self.content |= is_there;
                 self.says |= is_there;
+                self.answers |= is_there;
             }
             "tool_calls" => map.next_value_seed(Each(&mut Call(self)))?,
             "function_call" => map.next_value_seed(One(&mut Call(self)))?,
@@ -220,6 +218,11 @@ impl Object for Delta {
 
 impl Delta {
     fn text(&mut self, bytes: u64) {
+        self.answers |= bytes > 0;
+        self.thought(bytes);
+    }
+
+    fn thought(&mut self, bytes: u64) {
         self.content |= bytes > 0;
         self.says |= bytes > 0;
         self.text_bytes = self.text_bytes.saturating_add(bytes);
@@ -230,21 +233,32 @@ impl Delta {
         self.content |= is_filled_array(raw);
         let mut json = serde_json::Deserializer::from_str(raw);
         // Nesting beyond serde's limit goes uncounted, which costs an estimate.
-        let _ = Each(&mut Parts(self)).deserialize(&mut json);
+        let mut parts = Parts { delta: self, is_thought: false };
+        let _ = Each(&mut parts).deserialize(&mut json);
     }
 }
 
 /// Parts of content: Mistral's text, and its thinking, which is parts again.
-struct Parts<'d>(&'d mut Delta);
+struct Parts<'d> {
+    delta: &'d mut Delta,
+    is_thought: bool,
+}
 
 impl Object for Parts<'_> {
     fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
             "text" => {
-                self.0.text(string_len(map.next_value::<&RawValue>()?.get()));
+                let bytes = string_len(map.next_value::<&RawValue>()?.get());
+                if self.is_thought {
+                    self.delta.thought(bytes)
+                } else {
+                    self.delta.text(bytes)
+                }
                 Ok(())
             }
-            "thinking" => map.next_value_seed(Each(self)),
+            "thinking" => {
+                map.next_value_seed(Each(&mut Parts { delta: self.delta, is_thought: true }))
+            }
             _ => skip(map),
         }
     }
@@ -258,6 +272,7 @@ impl Object for Call<'_> {
     fn begin(&mut self) {
         self.0.tool = true;
         self.0.content = true;
+        self.0.answers = true;
     }
 
     fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
@@ -350,9 +365,10 @@ mod tests {
     fn a_finish_reason_is_a_word_and_belongs_to_its_choice() {
         assert_eq!(read(r#""finish_reason":null"#).finished, 0);
         assert_eq!(read(r#""finish_reason":"""#).finished, 0);
-        assert_eq!(read(r#""finish_reason":"eos""#).finish, Some("other"));
+        assert_eq!(read(r#""finish_reason":"eos""#).finish, Some(Finish::Stop));
+        assert!(read(r#""finish_reason":"never seen""#).interrupted);
         let both = r#"{"choices":[{"index":1,"finish_reason":"length"},{"index":0,"finish_reason":"stop"}]}"#;
         let both = Chunk::read(both).unwrap();
-        assert_eq!((both.finished, both.length, both.finish), (0b11, true, Some("stop")));
+        assert_eq!((both.finished, both.length, both.finish), (0b11, true, Some(Finish::Stop)));
     }
 }

@@ -4,12 +4,13 @@
 //! none are asked for.
 
 use super::DONE;
+use super::finish::FINISH_REASONS;
 use super::usage::Counts;
 use crate::dialect::answer::{End, Facts, Hearing, Reader};
 use crate::dialect::json::{
     One, elements, is_truthy, members, number, place, raw_members, string_inner, word,
 };
-use crate::dialect::neutral::{Event, Finish, JsonEnd, Text};
+use crate::dialect::neutral::{Event, JsonEnd, Meaning, Text};
 use crate::dialect::provider_error::{ProviderError, parse_error, parse_error_event};
 use crate::dialect::sse;
 use serde::de::DeserializeSeed as _;
@@ -210,14 +211,11 @@ impl ChatReader {
             }
             None => say(choice.text, hearing, Event::Text),
         }
-        let finish = match word(choice.finish_reason) {
-            "" => return None,
-            "stop" => Finish::Stop,
-            "length" => Finish::Length,
-            "tool_calls" | "function_call" => Finish::ToolCalls,
-            "content_filter" => Finish::ContentFilter,
-            "error" => return Some(End::Error(super::failed())),
-            _ => Finish::Other,
+        let reason = word(choice.finish_reason);
+        let finish = match FINISH_REASONS.meaning(reason) {
+            Meaning::NotYet => return None,
+            Meaning::Finished(finish) => finish,
+            Meaning::Interrupted => return Some(End::Error(ProviderError::interrupted(reason))),
         };
         hearing.say(&Event::Finish { finish, stop_sequence: None });
         None

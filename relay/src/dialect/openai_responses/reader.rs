@@ -3,10 +3,11 @@
 //! Items are told apart by their place in the output: some servers give one item
 //! another id in each event.
 
+use super::finish::{ITEM_STATUSES, REASONS, STATUSES};
 use super::usage::counts;
 use crate::dialect::answer::{End, Facts, Hearing, Reader};
 use crate::dialect::json::{elements, is_truthy, members, place, raw_members, string_inner, word};
-use crate::dialect::neutral::{Event, Finish, Text};
+use crate::dialect::neutral::{Event, Finish, Meaning, Text};
 use crate::dialect::provider_error::{ProviderError, parse_error, parse_error_event};
 use crate::dialect::sse;
 use serde_json::value::RawValue;
@@ -16,6 +17,7 @@ use std::collections::{HashMap, HashSet};
 #[derive(Debug, Default)]
 pub(in crate::dialect) struct ResponsesReader {
     begun: bool,
+    created: bool,
     calls: usize,
     items: HashMap<u64, Item>,
     /// Bytes that they take.
@@ -24,6 +26,8 @@ pub(in crate::dialect) struct ResponsesReader {
     by_id: HashMap<String, u64>,
     told: Told,
     extra: u64,
+    /// An item was done, and its status said that it is not whole.
+    cut_item: bool,
 }
 
 /// Places of items that have none in their events; no answer has so many items.
@@ -98,6 +102,7 @@ raw_members! {
     /// An output item, or a part of one.
     Part {
         kind: "type",
+        status: "status",
         call_id: "call_id",
         id: "id",
         name: "name",
@@ -128,12 +133,10 @@ impl Reader for ResponsesReader {
         let kind = word(event.kind);
         match kind {
             "error" => return Some(End::Error(parse_error(text.as_bytes()))),
-            "response.completed" | "response.incomplete" | "response.failed" => {
-                return Some(self.ended(&event, hearing));
-            }
-            "response.created" | "response.in_progress" | "response.queued" => {
-                self.begin(event.response, hearing);
-            }
+            _ if ending(kind).is_some() => return Some(self.ended(&event, hearing)),
+            "response.error" => return Some(End::Error(parse_error(text.as_bytes()))),
+            "response.created" => return self.created(event.response, hearing),
+            "response.in_progress" | "response.queued" => self.begin(event.response, hearing),
             "response.output_item.added" => self.added(&event, hearing),
             "response.output_item.done" => self.done(&event, hearing),
             _ if kind.ends_with(".delta") => return self.delta(kind, &event, hearing),
@@ -165,11 +168,7 @@ impl Reader for ResponsesReader {
         for (place, item) in elements(response.output).into_iter().enumerate() {
             self.whole_item(place as u64, item, hearing);
         }
-        match word(response.status) {
-            "completed" | "incomplete" => self.finish(&response, hearing),
-            "failed" => End::Error(failure(&response)),
-            _ => End::Broken("the response has not ended"),
-        }
+        self.finish("", &response, hearing)
     }
 
     fn end_of_body(&mut self, _facts: &Facts) -> End {
@@ -182,6 +181,15 @@ impl Reader for ResponsesReader {
 }
 
 impl ResponsesReader {
+    /// A second creation after content is another answer.
+    fn created(&mut self, response: Option<&RawValue>, hearing: &mut Hearing<'_>) -> Option<End> {
+        if std::mem::replace(&mut self.created, true) && hearing.facts().content {
+            return Some(End::Broken("protocol: a second response began within the first"));
+        }
+        self.begin(response, hearing);
+        None
+    }
+
     fn begin(&mut self, response: Option<&RawValue>, hearing: &mut Hearing<'_>) {
         let response: Response<'_> = members(response);
         if !std::mem::replace(&mut self.begun, true) {
@@ -195,16 +203,7 @@ impl ResponsesReader {
             return End::Broken("a terminal event without its response");
         }
         hearing.facts().done = true;
-        let mut response: Response<'_> = members(event.response);
-        if let Some(usage) = response.usage.and_then(counts) {
-            hearing.usage(usage);
-        }
-        if word(event.kind) == "response.failed" {
-            return End::Error(failure(&response));
-        }
-        if word(event.kind) == "response.incomplete" && response.status.is_none() {
-            response.status = event.kind;
-        }
+        let response: Response<'_> = members(event.response);
         // What no event brought may stand in the whole. Places are not to be trusted here:
         // some servers count from 1 in their events, or leave them out.
         for raw in elements(response.output) {
@@ -219,21 +218,35 @@ impl ResponsesReader {
                 self.whole_item(EXTRA.saturating_add(self.extra), raw, hearing);
             }
         }
-        self.finish(&response, hearing)
+        self.finish(ending(word(event.kind)).unwrap_or_default(), &response, hearing)
     }
 
-    fn finish(&self, response: &Response<'_>, hearing: &mut Hearing<'_>) -> End {
+    /// The end of a response. `ending` is what its terminal event is called, which counts
+    /// where its status is stale or missing.
+    fn finish(&self, ending: &str, response: &Response<'_>, hearing: &mut Hearing<'_>) -> End {
         if let Some(usage) = response.usage.and_then(counts) {
             hearing.usage(usage);
         }
+        let status = word(response.status);
         let details: Response<'_> = members(response.incomplete_details);
-        let finish = match (word(response.status), word(details.reason)) {
-            (_, "max_output_tokens" | "max_tokens") => Finish::Length,
-            (_, "content_filter") => Finish::ContentFilter,
-            // Cut short for a reason of the provider's own: not whole, whatever it is.
-            ("incomplete" | "response.incomplete", _) => Finish::Length,
-            _ if self.calls > 0 => Finish::ToolCalls,
-            _ => Finish::Stop,
+        let reason = word(details.reason);
+        let words = [STATUSES.meaning(status), STATUSES.meaning(ending)];
+        if words.contains(&Meaning::Interrupted) {
+            return End::Error(failure(response, [status, ending]));
+        }
+        let Some(finish) = words.into_iter().find_map(finished) else {
+            return End::Broken("the response has not ended");
+        };
+        let finish = match REASONS.meaning(reason) {
+            Meaning::Finished(finish) => finish,
+            Meaning::NotYet if finish == Finish::Stop => match self.cut_item {
+                true => return End::Broken("a complete response with an item that is not"),
+                false if self.calls > 0 => Finish::ToolCalls,
+                false => finish,
+            },
+            // Cut short, and nobody knows why.
+            Meaning::NotYet => return End::Error(ProviderError::interrupted("incomplete")),
+            Meaning::Interrupted => return End::Error(ProviderError::interrupted(reason)),
         };
         hearing.say(&Event::Finish { finish, stop_sequence: None });
         End::Proper
@@ -373,6 +386,9 @@ impl ResponsesReader {
     /// An item as a whole: says what was not said of it in pieces.
     fn whole_item(&mut self, place: u64, raw: &RawValue, hearing: &mut Hearing<'_>) {
         let item: Part<'_> = members(Some(raw));
+        let is_own = KINDS.contains(&word(item.kind));
+        let status = ITEM_STATUSES.meaning(word(item.status));
+        self.cut_item |= is_own && status == Meaning::Interrupted;
         match word(item.kind) {
             "function_call" | "custom_tool_call" => {
                 let known = self.item(place).call;
@@ -422,6 +438,22 @@ impl ResponsesReader {
     }
 }
 
+/// Items of the model's own. Others are the provider's tools at work.
+const KINDS: [&str; 4] = ["message", "reasoning", "function_call", "custom_tool_call"];
+
+/// What an event's type says of the end of the response, if it is a terminal one.
+fn ending(kind: &str) -> Option<&str> {
+    let word = kind.strip_prefix("response.")?;
+    STATUSES.known(word).filter(|meaning| *meaning != Meaning::NotYet).map(|_| word)
+}
+
+const fn finished(meaning: Meaning) -> Option<Finish> {
+    match meaning {
+        Meaning::Finished(finish) => Some(finish),
+        Meaning::NotYet | Meaning::Interrupted => None,
+    }
+}
+
 /// Which part of its item an event of this kind is about.
 fn part_of(kind: &str, event: &Members<'_>) -> (Kind, u64) {
     if kind.starts_with("response.reasoning_summary") {
@@ -442,16 +474,23 @@ fn say<'e>(
     }
 }
 
-/// The error of a response that failed.
-fn failure(response: &Response<'_>) -> ProviderError {
+/// The error of a response that did not come to a good end; `words` are its status and what
+/// its terminal event is called.
+fn failure(response: &Response<'_>, words: [&str; 2]) -> ProviderError {
     let is_some =
         response.error.is_some_and(|raw| string_inner(raw.get()).is_some() || is_truthy(raw.get()));
     let raw = response.error.filter(|_| is_some).map_or("{}", RawValue::get);
-    let mut error = parse_error(format!(r#"{{"error":{raw}}}"#).as_bytes());
-    if error.message.is_empty() && error.code.is_none() && error.kind.is_none() {
-        error.kind = Some("server_error".to_owned());
-        "The provider ended its response as failed, without saying why."
-            .clone_into(&mut error.message);
+    let error = parse_error(format!(r#"{{"error":{raw}}}"#).as_bytes());
+    if !error.message.is_empty() || error.code.is_some() || error.kind.is_some() {
+        return error;
     }
-    error
+    if words.contains(&"failed") {
+        return ProviderError {
+            kind: Some("server_error".to_owned()),
+            message: "The provider ended its response as failed, without saying why.".to_owned(),
+            ..error
+        };
+    }
+    let word = words.into_iter().find(|word| STATUSES.meaning(word) == Meaning::Interrupted);
+    ProviderError::interrupted(word.unwrap_or_default())
 }

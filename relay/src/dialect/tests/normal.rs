@@ -106,7 +106,6 @@ fn of(answer: &Answer, facts: Facts) -> Normal {
         Finish::ContentFilter => "content_filter",
         Finish::Refusal => "refusal",
         Finish::Pause => "pause",
-        Finish::Other => "other",
     });
     normal
 }

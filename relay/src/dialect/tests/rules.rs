@@ -8,6 +8,7 @@
 mod aggregate;
 mod between;
 mod bounds;
+mod endings;
 mod errors;
 mod life;
 mod read_anthropic;

@@ -110,7 +110,9 @@ fn every_stream_says_what_the_corpus_says() {
         let error = &expected["error"];
         match &normal.end {
             Some(End::Error(said)) => {
-                assert!(!error.is_null() || expected["finish"] == "error", "{name}: {said:?}");
+                // A finish reason that nobody knows says no more than an error.
+                let interrupted = ["error", "other"].iter().any(|word| expected["finish"] == *word);
+                assert!(!error.is_null() || interrupted, "{name}: {said:?}");
                 if !error.is_null() {
                     assert_eq!(
                         said.message,

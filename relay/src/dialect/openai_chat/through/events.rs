@@ -3,12 +3,15 @@
 use super::super::TERMINATOR;
 use super::super::aggregate::{Aggregate, Full};
 use super::super::chunk::Chunk;
+use super::super::finish::FINISH_REASONS;
 use super::super::usage::Counts;
 use super::super::{DONE, whole};
 use super::Body;
 use crate::dialect::answer::{AnswerSpec, End, Facts, Form, Heard, Telling};
 use crate::dialect::fields::{Fields, Writer};
 use crate::dialect::frame;
+use crate::dialect::json::{elements, members, raw_members, word};
+use crate::dialect::neutral::{Finish, Meaning};
 use crate::dialect::provider_error::{ProviderError, parse_error, parse_error_event};
 use crate::dialect::sse::Event;
 use bytes::BytesMut;
@@ -89,15 +92,17 @@ impl State {
         }
         self.finished |= chunk.finished;
         let all_finished = self.all_finished();
-        heard.finished |= all_finished && !std::mem::replace(&mut self.told_finished, all_finished);
 
         let facts = &mut self.facts;
         facts.content |= chunk.content;
+        facts.answered |= chunk.answers;
         facts.refused |= chunk.refusal || chunk.filtered;
         facts.length |= chunk.length;
+        let is_news = all_finished && !std::mem::replace(&mut self.told_finished, all_finished);
+        heard.finished |= is_news && facts.believes_finish();
         facts.tool_open = (facts.tool_open || chunk.tool) && !all_finished;
         facts.text_bytes = facts.text_bytes.saturating_add(chunk.text_bytes);
-        facts.finish = chunk.finish.or(facts.finish);
+        facts.finish = chunk.finish.map(Finish::as_str).or(facts.finish);
     }
 
     fn pass_on(&mut self, chunk: &Chunk, text: &str, was_finished: bool, out: &mut BytesMut) {
@@ -160,13 +165,15 @@ impl Telling for State {
         }
         let was_finished = self.all_finished();
         self.take_facts(&chunk, heard);
-        match self.spec.form {
+        let end = match self.spec.form {
             Form::Stream => {
                 self.pass_on(&chunk, &text, was_finished, out);
                 None
             }
             Form::Whole => self.grow(&text),
-        }
+        };
+        // The client keeps the provider's own word, and hears what it means.
+        end.or_else(|| interruption(&chunk, &text))
     }
 
     /// A 200 with one JSON document: an answer in one piece, or an error.
@@ -178,6 +185,9 @@ impl Telling for State {
         self.take_counts(&chunk);
         if let Some(error) = error_of(&chunk, &text) {
             return End::Error(error);
+        }
+        if let Some(end) = interruption(&chunk, &text) {
+            return end;
         }
         if chunk.choices == 0 {
             // Some errors are no more than a message, and no answer has one there.
@@ -244,10 +254,26 @@ impl Telling for State {
 }
 
 fn error_of(chunk: &Chunk, text: &str) -> Option<ProviderError> {
-    if chunk.error {
-        return Some(parse_error(text.as_bytes()));
+    chunk.error.then(|| parse_error(text.as_bytes()))
+}
+
+/// The end of an answer of which a choice was interrupted.
+fn interruption(chunk: &Chunk, text: &str) -> Option<End> {
+    raw_members! {
+        Body { choices: "choices", finish_reason: "finish_reason" }
     }
-    chunk.failed.then(super::super::failed)
+    if !chunk.interrupted {
+        return None;
+    }
+    let body: Body<'_> = serde_json::from_str(text).unwrap_or_default();
+    let reasons = elements(body.choices).into_iter().map(|raw| {
+        let choice: Body<'_> = members(Some(raw));
+        word(choice.finish_reason)
+    });
+    let mut interrupted =
+        reasons.filter(|word| FINISH_REASONS.meaning(word) == Meaning::Interrupted);
+    let word = interrupted.next().unwrap_or_default();
+    Some(End::Error(ProviderError::interrupted(word)))
 }
 
 /// A usage chunk with the empty `choices` that OpenAI's clients expect.

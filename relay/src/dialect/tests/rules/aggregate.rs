@@ -114,14 +114,17 @@ fn blocks_stand_in_the_order_of_their_indexes() {
 #[test]
 fn a_response_is_the_one_in_its_last_event() {
     for status in ["completed", "incomplete"] {
+        let why = json!({"reason": "max_output_tokens"});
         let body = response(
             &[r#"{"type":"response.output_text.delta","output_index":0,"delta":"x"}"#],
             status,
-        );
+        )
+        .replace(r#""usage""#, &format!(r#""incomplete_details":{why},"usage""#));
         assert_eq!(
             whole(RESPONSES, &body),
             json!({
                 "id": "resp_1", "object": "response", "model": "m-1", "status": status,
+                "incomplete_details": why,
                 "usage": {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15},
             })
         );

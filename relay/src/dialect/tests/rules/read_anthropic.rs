@@ -254,7 +254,11 @@ fn every_stop_reason_has_its_word() {
                 with("pause_turn"),
                 "text(x) | Pause | 10 in 5 out | @2 | done | proper",
             ),
-            ("unknown", with("brand_new"), "text(x) | Other | 10 in 5 out | @2 | done | proper"),
+            (
+                "unknown",
+                with("brand_new"),
+                "text(x) | 10 in 5 out | @2 | error server_error brand_new: The provider ended its answer with the finish reason 'brand_new'.",
+            ),
             (
                 "null",
                 whole.replace("\"end_turn\"", "null"),

@@ -292,7 +292,11 @@ fn every_finish_reason_has_its_word() {
                 with("content_filter"),
                 "text(x) | ContentFilter | @0 | done | proper",
             ),
-            ("unknown", with("eos"), "text(x) | Other | @0 | done | proper"),
+            (
+                "unknown",
+                with("brand_new"),
+                "text(x) | @0 | error server_error brand_new: The provider ended its answer with the finish reason 'brand_new'.",
+            ),
             ("\"\"", with(""), "text(x) | @0 | done | proper"),
             ("none", s(&[said("x")]), "text(x) | @0 | done | proper"),
             ("none, no content", s(&[role()]), "nothing | done | cut"),
@@ -323,7 +327,7 @@ fn every_finish_reason_has_its_word() {
             (
                 "error",
                 with("error"),
-                "text(x) | @0 | error server_error: The provider ended its answer with the finish reason 'error'.",
+                "text(x) | @0 | error server_error error: The provider ended its answer with the finish reason 'error'.",
             ),
         ],
     );

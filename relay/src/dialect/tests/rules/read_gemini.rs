@@ -255,7 +255,11 @@ fn every_finish_reason_has_its_word() {
         ("STOP", with("STOP"), "text(x) | Stop | @0 | proper"),
         ("MAX_TOKENS", with("MAX_TOKENS"), "text(x) | Length | @0 | proper"),
         ("CONTINUATION", with("CONTINUATION"), "text(x) | Pause | @0 | proper"),
-        ("unknown", with("BRAND_NEW"), "text(x) | Other | @0 | proper"),
+        (
+            "unknown",
+            with("BRAND_NEW"),
+            "text(x) | @0 | error server_error BRAND_NEW: The provider ended its answer with the finish reason 'BRAND_NEW'.",
+        ),
         ("unspecified", with("FINISH_REASON_UNSPECIFIED"), "text(x) | @0 | cut"),
         ("none", text("x"), "text(x) | @0 | cut"),
         ("nothing", String::new(), "nothing | cut"),

@@ -59,7 +59,7 @@ fn completions_are_read() {
             (
                 "a failed finish",
                 r#"{"choices":[{"message":{"content":"x"},"finish_reason":"error"}]}"#.to_owned(),
-                "text(x) | error server_error: The provider ended its answer with the finish reason 'error'.",
+                "text(x) | error server_error error: The provider ended its answer with the finish reason 'error'.",
             ),
             ("HTML", "<html>".to_owned(), "nothing | broken: the body is not JSON"),
         ],
@@ -125,12 +125,12 @@ fn responses_are_read() {
             (
                 "failed",
                 with("\"completed\"", "\"failed\",\"error\":{\"code\":\"c\",\"message\":\"m\"}"),
-                &is("open | error c: m"),
+                &is("10 in 5 out | open | error c: m"),
             ),
             (
                 "running",
                 with("\"completed\"", "\"in_progress\""),
-                &is("open | broken: the response has not ended"),
+                &is("10 in 5 out | open | broken: the response has not ended"),
             ),
             (
                 "an error",

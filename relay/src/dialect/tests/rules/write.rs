@@ -212,7 +212,6 @@ fn every_finish_has_its_word_for_every_client() {
         (Finish::Stop, false, true, ["stop", "refusal", "completed"]),
         (Finish::Length, false, true, ["length", "max_tokens", "max_output_tokens"]),
         (Finish::Pause, false, false, ["stop", "pause_turn", "completed"]),
-        (Finish::Other, false, false, ["stop", "end_turn", "completed"]),
     ] {
         let got = CLIENTS.map(|to| word(to, finish, called, refused));
         assert_eq!(got, expected, "{finish:?} {called} {refused}");
