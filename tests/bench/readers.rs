@@ -49,6 +49,7 @@ fn run(from: Dialect, to: Dialect, events: &[String], length: Duration) -> f64 {
         form: Form::Stream,
         wants_usage: true,
         choices: 1,
+        finishes: false,
         max_event: 1 << 20,
         max_answer: 1 << 24,
         request: RequestId::from_number(1),

@@ -53,6 +53,8 @@ pub(crate) fn check(case: &Case) -> Result<Shape, String> {
     if once.end == Some(End::Proper) {
         stream_is_readable(&once.out)?;
     }
+    ends_are_told(case, &once, Form::Stream)?;
+    ends_are_told(case, &whole, Form::Whole)?;
     if whole.end == Some(End::Proper) && serde_json::from_slice::<IgnoredAny>(&whole.out).is_err() {
         return Err("a whole answer is no JSON".to_owned());
     }
@@ -64,6 +66,69 @@ pub(crate) fn check(case: &Case) -> Result<Shape, String> {
     Ok(shape(&once, case))
 }
 
+/// No ending is guessed: without a word that is known to say so nothing ends well, and what
+/// has not ended well has no good end in it.
+fn ends_are_told(case: &Case, told: &Told, form: Form) -> Result<(), String> {
+    let body = String::from_utf8_lossy(&case.body).to_ascii_lowercase();
+    if told.end == Some(End::Proper) {
+        let says_so = good_ends(case.from).iter().any(|word| body.contains(word));
+        return says_so.then_some(()).ok_or("a good end that nobody has told".to_owned());
+    }
+    let out = String::from_utf8_lossy(&told.out);
+    let ends = ["data: [DONE]\n", "event: message_stop\n", "event: response.completed\n"];
+    match ends.iter().find(|end| form == Form::Stream && out.contains(*end)) {
+        Some(end) => Err(format!("{end:?} to a client whose answer has not ended well")),
+        None => Ok(()),
+    }
+}
+
+/// Words without which no answer of this dialect ends well, in lower case. Written down a
+/// second time on purpose: the readers' own tables are what is tested.
+const fn good_ends(from: Dialect) -> &'static [&'static str] {
+    match from {
+        Dialect::OpenaiChat => &[
+            "\"stop",
+            "\"end_turn\"",
+            "\"eos",
+            "\"complete",
+            "\"pause_turn\"",
+            "\"tool_",
+            "\"function_call\"",
+            "\"length\"",
+            "\"max_",
+            "\"model_",
+            "\"token_limit\"",
+            "\"content_filter",
+            "\"sensitive\"",
+            "\"safety\"",
+            "\"recitation\"",
+            "\"blocklist\"",
+            "\"prohibited_content\"",
+            "\"spii\"",
+            "\"guardrail_intervened\"",
+            "\"error_toxic\"",
+            "\"refusal\"",
+        ],
+        Dialect::AnthropicMessages => &["\"message_stop\""],
+        Dialect::OpenaiResponses => &["response.completed\"", "response.incomplete\""],
+        Dialect::Gemini => &[
+            "\"stop\"",
+            "\"continuation\"",
+            "\"max_tokens\"",
+            "\"safety\"",
+            "\"recitation\"",
+            "\"blocklist\"",
+            "\"prohibited_content\"",
+            "\"spii\"",
+            "\"language\"",
+            "\"image_",
+            "\"model_armor\"",
+            "\"other\"",
+            "\"jailbreak\"",
+        ],
+    }
+}
+
 fn spec(case: &Case, form: Form) -> AnswerSpec {
     AnswerSpec {
         from: case.from,
@@ -71,6 +136,7 @@ fn spec(case: &Case, form: Form) -> AnswerSpec {
         form,
         wants_usage: true,
         choices: 1,
+        finishes: true,
         max_event: MAX_EVENT,
         max_answer: MAX_ANSWER,
         request: RequestId::from_number(9),
@@ -97,8 +163,11 @@ fn read(case: &Case, form: Form, pieces: &[&[u8]]) -> Result<Told, String> {
     told.facts = format!("{:?}", reader.facts());
     match form {
         Form::Stream => {
-            out.extend_from_slice(&reader.take_tail());
-            out.extend_from_slice(&reader.take_terminator());
+            // What waits for the ending goes out at a proper one alone.
+            if told.end == Some(End::Proper) {
+                out.extend_from_slice(&reader.take_tail());
+                out.extend_from_slice(&reader.take_terminator());
+            }
             told.out = out.to_vec();
         }
         Form::Whole => told.out = reader.take_whole(),
@@ -148,7 +217,7 @@ fn shape(told: &Told, case: &Case) -> Shape {
     let dropped = told.facts.matches("dropped: 0").count();
     Shape {
         end,
-        finish: ["stop", "length", "tool_calls", "content_filter", "refusal", "other"]
+        finish: ["stop", "length", "tool_calls", "content_filter", "refusal"]
             .into_iter()
             .find(|word| told.facts.contains(&format!("finish: Some(\"{word}\")"))),
         flags: [

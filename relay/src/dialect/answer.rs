@@ -54,6 +54,8 @@ pub struct AnswerSpec {
     pub wants_usage: bool,
     /// How many choices it asked for.
     pub choices: u32,
+    /// The provider is known to send finish reasons: `[DONE]` without one is a cut.
+    pub finishes: bool,
     /// The most bytes that one upstream event may have.
     pub max_event: usize,
     /// The most bytes that an answer in one body may have.
@@ -115,6 +117,8 @@ pub struct Facts {
     /// Events that were thrown away: empty, no JSON, broken, or beyond the
     /// room for what follows the finish reason.
     pub dropped: u32,
+    /// Events that were put right for the client's SDK, or left out since it knew them.
+    pub repaired: u32,
     /// Bytes of text in all content, to estimate tokens from.
     pub text_bytes: u64,
     /// The dialect's terminator was read.
@@ -423,7 +427,7 @@ fn is_whole(event: &Event<'_>) -> bool {
 /// Reads what providers of this dialect say.
 pub(super) fn reader(spec: &AnswerSpec) -> Box<dyn Reader> {
     match spec.from {
-        Dialect::OpenaiChat => Box::new(openai_chat::ChatReader::default()),
+        Dialect::OpenaiChat => Box::new(openai_chat::ChatReader::new(spec.finishes)),
         Dialect::AnthropicMessages => Box::new(anthropic_messages::MessagesReader::default()),
         Dialect::OpenaiResponses => Box::new(openai_responses::ResponsesReader::default()),
         Dialect::Gemini => Box::new(gemini::GeminiReader::new(spec.request)),

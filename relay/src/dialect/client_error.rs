@@ -112,9 +112,52 @@ pub fn error_event(to: Dialect, error: &ClientError<'_>, sequence: u64, out: &mu
             };
             out.put_slice(b"event: error\ndata: ");
             out.put_slice(&serde_json::to_vec(&event).unwrap_or_default());
+            out.put_slice(b"\n\nevent: response.failed\ndata: ");
+            out.put_slice(&failed(error, sequence.saturating_add(1)));
         }
     }
     out.put_slice(b"\n\n");
+}
+
+/// The event that ends a response which failed: as at OpenAI it follows the error, and some
+/// clients (Codex) know no other.
+fn failed(error: &ClientError<'_>, sequence: u64) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Event<'a> {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        sequence_number: u64,
+        response: Response<'a>,
+    }
+    #[derive(Serialize)]
+    struct Response<'a> {
+        id: String,
+        object: &'static str,
+        status: &'static str,
+        error: Inner<'a>,
+        incomplete_details: Option<()>,
+        output: [(); 0],
+        usage: Option<()>,
+    }
+    #[derive(Serialize)]
+    struct Inner<'a> {
+        code: &'a str,
+        message: &'a str,
+    }
+    let event = Event {
+        kind: "response.failed",
+        sequence_number: sequence,
+        response: Response {
+            id: format!("resp_{}", error.request_id),
+            object: "response",
+            status: "failed",
+            error: Inner { code: error.code.unwrap_or(error.kind), message: error.message },
+            incomplete_details: None,
+            output: [],
+            usage: None,
+        },
+    };
+    serde_json::to_vec(&event).unwrap_or_default()
 }
 
 fn anthropic(error: &ClientError<'_>) -> Vec<u8> {
@@ -217,6 +260,11 @@ mod tests {
                 "event: error\ndata: {}\n\n",
                 format_args!(
                     r#"{{"type":"error","sequence_number":7,"code":"overloaded",{message},"param":null,"error":{openai}}}"#
+                )
+            ) + &format!(
+                "event: response.failed\ndata: {}\n\n",
+                format_args!(
+                    r#"{{"type":"response.failed","sequence_number":8,"response":{{"id":"resp_req_1","object":"response","status":"failed","error":{{"code":"overloaded",{message}}},"incomplete_details":null,"output":[],"usage":null}}}}"#
                 )
             )
         );

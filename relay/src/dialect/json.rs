@@ -196,6 +196,11 @@ pub(in crate::dialect) fn number(raw: Option<&RawValue>) -> Option<u64> {
     raw.and_then(|raw| count(raw.get()))
 }
 
+/// A count that grows: a later zero is no count where there was one.
+pub(in crate::dialect) fn newest(later: Option<u64>, known: Option<u64>) -> Option<u64> {
+    later.filter(|count| *count > 0).or(known).or(later)
+}
+
 /// The members of a raw object that a reader looks at; none of any other value.
 pub(in crate::dialect) fn members<'a, T: Deserialize<'a> + Default>(
     raw: Option<&'a RawValue>,

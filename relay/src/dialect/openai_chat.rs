@@ -5,6 +5,7 @@
 //! payloads pass through as the bytes they are; only the framing is normalised.
 
 mod aggregate;
+mod calls;
 mod chunk;
 pub(super) mod finish;
 mod limits;
@@ -12,6 +13,7 @@ mod models;
 mod opaque;
 mod read_request;
 mod reader;
+mod repair;
 mod through;
 mod usage;
 mod whole;

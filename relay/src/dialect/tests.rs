@@ -51,6 +51,7 @@ fn spec(form: Form, wants_usage: bool) -> AnswerSpec {
         form,
         wants_usage,
         choices: 1,
+        finishes: false,
         max_event: 1 << 20,
         max_answer: 1 << 22,
         request: RequestId::from_number(7),

@@ -90,6 +90,7 @@ mod tests {
             form: Form::Stream,
             wants_usage: false,
             choices: 1,
+            finishes: false,
             max_event: 1 << 20,
             max_answer: 1 << 22,
             request: RequestId::from_number(1),

@@ -111,7 +111,11 @@ impl AttemptLog {
             reasoning: believed(facts.usage.reasoning),
             ..facts.usage
         };
-        let known = told.is_complete() && is_whole;
+        // No prompt is empty, and text is no answer of none.
+        let input = told.input.filter(|count| *count > 0);
+        let says_nothing = facts.text_bytes == 0 && !facts.content;
+        let output = told.output.filter(|count| *count > 0 || says_nothing);
+        let known = input.is_some() && output.is_some() && is_whole;
         if known && sane(told.input) && sane(told.output) {
             return (told, false);
         }
@@ -121,15 +125,12 @@ impl AttemptLog {
             return (Usage { input: Some(0), output: Some(0), ..Usage::default() }, false);
         }
         let written = facts.text_bytes.div_ceil(BYTES_PER_TOKEN);
-        let output = match believed(facts.usage.output) {
+        let output = match believed(output) {
             Some(said) if is_whole => said,
             said => written.max(said.unwrap_or(0)),
         };
-        let usage = Usage {
-            input: believed(facts.usage.input).or(Some(prompt_tokens)),
-            output: Some(output),
-            ..told
-        };
+        let usage =
+            Usage { input: believed(input).or(Some(prompt_tokens)), output: Some(output), ..told };
         (usage, true)
     }
 }
@@ -146,7 +147,9 @@ fn odd(outcome: AttemptOutcome, facts: &Facts, told: Option<&Usage>) -> Option<S
         beyond(from_cache, told.input) || beyond(told.reasoning.unwrap_or(0), told.output)
     });
     let counts = contradicts.then(|| "its token counts contradict each other".to_owned());
-    let all: Vec<String> = [dropped, unfinished, counts].into_iter().flatten().collect();
+    let repaired = (facts.repaired > 0)
+        .then(|| format!("{} event(s) put right for the client's SDK", facts.repaired));
+    let all: Vec<String> = [dropped, repaired, unfinished, counts].into_iter().flatten().collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
@@ -307,6 +310,12 @@ mod tests {
 
     #[test]
     fn counts_that_cannot_be_are_estimated() {
+        let none = facts(Some(0), Some(0), Some("stop"));
+        assert_eq!(booked(200, &none), (Some(100), Some(10), true), "words of no tokens");
+        let no_input = facts(Some(0), Some(3), Some("stop"));
+        assert_eq!(booked(200, &no_input), (Some(100), Some(3), true), "no prompt is empty");
+        let silent = Facts { text_bytes: 0, ..facts(Some(9), Some(0), Some("stop")) };
+        assert_eq!(booked(200, &silent), (Some(9), Some(0), false), "nothing was said");
         let absurd = facts(Some(u64::MAX), Some(u64::MAX), Some("stop"));
         assert_eq!(booked(200, &absurd), (Some(100), Some(10), true));
     }

@@ -209,6 +209,7 @@ fn record(identity: &Identity, now: Time, what: &Remembered) -> HealthRecord {
             guessed: hold.guessed,
         }),
         reference: what.reference.map(|reference| (reference.p95, reference.usual)),
+        finishes: what.finishes,
     }
 }
 
@@ -237,6 +238,7 @@ pub(super) fn remembered(row: &HealthRecord, now: Time, today: UnixMillis) -> Op
             away_since: row.away_since.map(time),
             opened_by: row.cause.as_deref().and_then(Why::from_word),
         },
+        finishes: row.finishes,
     })
 }
 

@@ -40,6 +40,8 @@ pub struct HealthRecord {
     pub hold: Option<HoldRecord>,
     /// Its reference p95 and its usual median, in microseconds when written.
     pub reference: Option<(Duration, Duration)>,
+    /// It has once sent a finish reason.
+    pub finishes: bool,
 }
 
 /// A hold.
@@ -136,8 +138,8 @@ pub struct Kept {
 
 const HEALTH: &str = "INSERT OR REPLACE INTO health
     (rung, at, fingerprint, key_tag, state, cause, until, weight, cooldown_ms, by_streams,
-     away_since, hold_until, hold_doublings, hold_guessed, ref_p95_us, usual_us)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
+     away_since, hold_until, hold_doublings, hold_guessed, ref_p95_us, usual_us, finishes)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
 
 /// Not one that was set after it: the operator was faster.
 const OVERRIDE_END: &str = "UPDATE overrides SET ended = ?2, ended_why = ?3
@@ -145,7 +147,7 @@ const OVERRIDE_END: &str = "UPDATE overrides SET ended = ?2, ended_why = ?3
 
 const READ_HEALTH: &str = "SELECT rung, at, fingerprint, key_tag, state, cause, until, weight,
     cooldown_ms, by_streams, away_since, hold_until, hold_doublings, hold_guessed, ref_p95_us,
-    usual_us FROM health ORDER BY rung";
+    usual_us, finishes FROM health ORDER BY rung";
 
 const READ_OVERRIDES: &str = "SELECT o.rung, o.at, o.mode, o.author, o.reason, o.until, o.version,
     o.cut, a.key AS action FROM overrides o LEFT JOIN actions a ON a.id = o.action
@@ -172,6 +174,7 @@ pub(super) fn insert_health(conn: &Connection, record: &HealthRecord) -> rusqlit
         hold.map(|hold| hold.guessed),
         record.reference.map(|(p95, _)| micros(p95)),
         record.reference.map(|(_, usual)| micros(usual)),
+        record.finishes,
     ])?;
     Ok(())
 }
@@ -223,6 +226,7 @@ fn health(row: &Row<'_>) -> rusqlite::Result<HealthRecord> {
         away_since: time(row, "away_since")?,
         hold,
         reference: micros("ref_p95_us")?.zip(micros("usual_us")?),
+        finishes: row.get("finishes")?,
     })
 }
 

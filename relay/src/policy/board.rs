@@ -6,6 +6,7 @@
 //! that opens or closes a breaker is decided here, since only the board knows
 //! which ladders would be left without a rung.
 
+mod finishes;
 mod reshape;
 
 pub use reshape::{Placed, places};

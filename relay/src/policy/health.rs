@@ -104,6 +104,8 @@ pub(crate) struct Health {
     pub(crate) forced_until: Option<Time>,
     /// The walk that was told 403 for no known reason, with no token since.
     pub(crate) suspect: Option<u64>,
+    /// It has once sent a finish reason: an answer without one has been cut.
+    pub(crate) finishes: bool,
     /// Since when its account has the key that it has; the zero: from the start.
     pub(crate) account_since: Time,
     /// Streams committed to it are to end, too.
@@ -166,6 +168,7 @@ impl Health {
             forced: Override::Auto,
             forced_until: None,
             suspect: None,
+            finishes: false,
             account_since: Time::default(),
             cut_streams: false,
             forced_version: 0,
@@ -377,7 +380,8 @@ impl Health {
     pub(crate) fn remember(&self) -> Remembered {
         let Estimates { reference, usual, .. } = self.estimates;
         let reference = reference.zip(usual).map(|(p95, usual)| Reference { p95, usual });
-        Remembered { reference, hold: self.hold.remember(), breaker: self.breaker.remember() }
+        let (hold, breaker) = (self.hold.remember(), self.breaker.remember());
+        Remembered { reference, hold, breaker, finishes: self.finishes }
     }
 
     /// As it was before the restart.
@@ -389,5 +393,6 @@ impl Health {
             self.hold = Hold::restore(hold);
         }
         self.breaker.restore(now, &kept.breaker);
+        self.finishes = kept.finishes;
     }
 }

@@ -34,6 +34,8 @@ pub struct Remembered {
     pub hold: Option<RememberedHold>,
     /// Its breaker.
     pub breaker: RememberedBreaker,
+    /// It has once sent a finish reason.
+    pub finishes: bool,
 }
 
 /// How long a rung's first tokens usually take when it is well, net of the prompt's size.

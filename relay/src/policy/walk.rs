@@ -136,6 +136,7 @@ impl Walk {
             Input::Finished(attempt, answer) => {
                 if let Some(attempt) = self.live(attempt) {
                     attempt.finished.get_or_insert((now, answer));
+                    board.finished(attempt.rung);
                 }
             }
             Input::Ended(attempt, ending) => self.ended(now, attempt, &ending, board, out),

@@ -123,7 +123,7 @@ async fn a1_a_whole_answer_of_which_one_rung_was_interrupted_comes_from_the_next
         assert!(answer.status == 200 && body.contains("from B"), "{client}: {body}");
         assert!(!body.contains("the part"), "{client}: {body}");
         let detail = relay.journaled(&answer.id()).await;
-        assert_eq!(tried(&detail), ["a first stream_error", "b fallback ok"], "{client}");
+        assert_eq!(tried(&detail), ["a first stream_error", "b failover ok"], "{client}");
     }
 }
 
@@ -238,4 +238,297 @@ async fn d5_line_ends_of_a_body_in_one_piece_split_no_event() {
             assert!(serde_json::from_str::<Value>(&data).is_ok(), "{client}: {data}");
         }
     }
+}
+
+/// A request in chat's dialect with tools, and the usage chunk asked for.
+fn with_tools(stream: bool) -> Value {
+    let tool = json!({"type": "function", "function": {"name": "edit_existing_file",
+        "parameters": {"type": "object", "properties": {}}}});
+    openai::with(request("chat", stream), &json!({"tools": [tool]}))
+}
+
+fn call_delta(entries: &Value) -> String {
+    openai::chunk(&json!({"tool_calls": entries}), None)
+}
+
+/// Tool calls as OpenAI's SDKs put them together: by index, strings joined, the first `type`.
+fn as_an_sdk_reads(answer: &Answer) -> Vec<[String; 3]> {
+    let mut calls: Vec<(u64, [String; 3])> = Vec::new();
+    for chunk in answer.chunks() {
+        let entries = chunk["choices"][0]["delta"]["tool_calls"].as_array().cloned();
+        for entry in entries.unwrap_or_default() {
+            let index = entry["index"].as_u64().expect("an index in every entry of a stream");
+            let at = calls.iter().position(|(known, _)| *known == index).unwrap_or_else(|| {
+                calls.push((index, Default::default()));
+                calls.len() - 1
+            });
+            let function = &entry["function"];
+            let pieces = [&entry["id"], &function["name"], &function["arguments"]];
+            for (text, piece) in calls[at].1.iter_mut().zip(pieces) {
+                assert!(piece.is_null() || piece.is_string(), "{entry}");
+                text.push_str(piece.as_str().unwrap_or_default());
+            }
+        }
+    }
+    calls.into_iter().map(|(_, call)| call).collect()
+}
+
+#[tokio::test]
+async fn a2_done_without_a_finish_reason_is_a_cut_once_the_rung_is_known_to_send_them() {
+    let part = Reply::begins("the part").send(openai::DONE);
+    let a = Provider::always(part.clone()).await;
+    let b = Provider::always(Reply::text("from B")).await;
+    let relay = Relay::start(&Setup::over(&[&a, &b])).await;
+    // It may be one of those that never send any.
+    for (client, _) in CLIENTS {
+        let answer = ask(&relay, client, true).await;
+        assert_whole(client, &answer, "the part");
+        let detail = relay.journaled(&answer.id()).await;
+        let note = detail.attempts[0].detail.as_deref().unwrap_or_default();
+        assert!(note.contains("without a finish reason"), "{client}: {note}");
+    }
+    a.now_answers(Reply::text("the whole"));
+    assert_whole("chat", &ask(&relay, "chat", true).await, "the whole");
+    a.now_answers(part);
+    for (client, _) in CLIENTS {
+        let answer = ask(&relay, client, true).await;
+        assert_broken(client, &answer, "the part");
+        let detail = relay.journaled(&answer.id()).await;
+        assert_eq!(tried(&detail), ["a first disconnect"], "{client}");
+    }
+    // Of a whole answer nothing has gone out: the next rung gives it.
+    let answer = ask(&relay, "chat", false).await;
+    assert!(answer.body_text().contains("from B"), "{}", answer.body_text());
+}
+
+#[tokio::test]
+async fn a2_what_a_rung_is_known_to_send_outlives_the_relay() {
+    let a = Provider::always(Reply::text("the whole")).await;
+    let mut relay = Relay::start(&Setup::over(&[&a])).await;
+    relay.ask().await.assert_good("the whole");
+    tests::clock::eventually("the rung's row", async || {
+        let known = "SELECT finishes FROM health WHERE rung = 'a'";
+        let row = relay.open_journal().query_row(known, [], |row| row.get::<_, bool>(0));
+        row.ok().filter(|known| *known)
+    })
+    .await;
+    relay.kill().await;
+    let relay = relay.restart().await;
+    a.now_answers(Reply::begins("the part").send(openai::DONE));
+    assert_broken("chat", &ask(&relay, "chat", true).await, "the part");
+}
+
+#[tokio::test]
+async fn a2_a_call_whose_arguments_are_not_whole_is_always_a_cut() {
+    for arguments in ["", "{\"path\": \"/et"] {
+        let reply = Reply::sse(
+            openai::role() + &openai::tool_call(0, "call_1", "f", arguments) + openai::DONE,
+        );
+        let a = Provider::always(reply).await;
+        let relay = Relay::start(&Setup::over(&[&a])).await;
+        for (client, _) in CLIENTS {
+            let answer = ask(&relay, client, true).await;
+            let body = answer.body_text();
+            for word in ["[DONE]", "message_stop", "tool_use\",\"stop_seq", "response.completed"] {
+                assert!(!body.contains(word), "{client} '{arguments}': {body}");
+            }
+            let detail = relay.journaled(&answer.id()).await;
+            assert_eq!(tried(&detail), ["a first disconnect"], "{client} '{arguments}'");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a5_counts_of_zero_beside_words_are_estimated_and_marked() {
+    for (input, output) in [(0, 0), (0, 7), (9, 0)] {
+        let body = openai::role()
+            + &openai::text("forty words or so, and more of them than none")
+            + &openai::finish("stop")
+            + &openai::usage(input, output)
+            + openai::DONE;
+        let a = Provider::always(Reply::sse(body)).await;
+        let relay = Relay::start(&Setup::over(&[&a])).await;
+        let answer = relay.ask().await;
+        let detail = relay.journaled(&answer.id()).await;
+        let attempt = &detail.attempts[0];
+        assert!(attempt.estimated, "{input}/{output}: {attempt:?}");
+        let told = [attempt.input_tokens, attempt.output_tokens];
+        assert!(told.iter().all(|count| count.is_some_and(|count| count > 0)), "{told:?}");
+        assert_eq!(answer.stamp().expect("a stamp")["estimated"], true);
+    }
+}
+
+#[tokio::test]
+async fn a5_the_usage_that_a_client_gets_last_is_the_newest() {
+    let counted = |finish: Option<&str>, output: u64| {
+        let usage = json!({"prompt_tokens": 10, "completion_tokens": output,
+            "total_tokens": 10 + output});
+        openai::event(&json!({"id": "c-1", "object": "chat.completion.chunk", "created": 1,
+            "model": "m-1", "usage": usage,
+            "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}))
+    };
+    let early =
+        openai::role() + &openai::text("one") + &openai::usage(10, 1) + &openai::text(" two");
+    let stale_last = openai::usage(10, 3) + &openai::usage(10, 1);
+    let request =
+        openai::with(request("chat", true), &json!({"stream_options": {"include_usage": true}}));
+    for end in [counted(Some("stop"), 3), openai::finish("stop") + &stale_last] {
+        let a = Provider::always(Reply::sse(early.clone() + &end + openai::DONE)).await;
+        let relay = Relay::start(&Setup::over(&[&a])).await;
+        let answer = relay.send(&request).await;
+        let chunks = answer.chunks();
+        let bare: Vec<&Value> = chunks
+            .iter()
+            .filter(|chunk| chunk["choices"].as_array().is_some_and(Vec::is_empty))
+            .collect();
+        assert_eq!(bare.len(), 1, "{}", answer.body_text());
+        assert_eq!(chunks.last(), Some(bare[0]), "it comes last");
+        assert_eq!(bare[0]["usage"]["completion_tokens"], 3, "{}", answer.body_text());
+        let whole = ask(&relay, "chat", false).await.json();
+        assert_eq!(whole["usage"]["completion_tokens"], 3, "{whole}");
+        let detail = relay.journaled(&answer.id()).await;
+        assert_eq!(detail.attempts[0].output_tokens, Some(3));
+    }
+}
+
+#[tokio::test]
+async fn e1_a_call_has_its_whole_name_whenever_that_comes() {
+    let piece = |name: &str, arguments: &str| {
+        call_delta(&json!([{"index": 0, "function": {"name": name, "arguments": arguments}}]))
+    };
+    let first = |name: &str| {
+        call_delta(&json!([{"index": 0, "id": "call_1", "type": "function",
+            "function": {"name": name, "arguments": ""}}]))
+    };
+    let arguments = piece("", "{\"a\":") + &piece("", "1}");
+    for (what, deltas) in [
+        ("late", first("") + &piece("edit_existing_file", "") + &arguments),
+        ("late, after its arguments", first("") + &arguments + &piece("edit_existing_file", "")),
+        ("in pieces", first("edit_ex") + &piece("isting_file", "") + &arguments),
+        ("repeated", first("edit_existing_file") + &piece("edit_existing_file", "") + &arguments),
+    ] {
+        let stream = openai::role() + &deltas + &openai::finish("tool_calls") + openai::DONE;
+        let a = Provider::always(Reply::sse(stream)).await;
+        let relay = Relay::start(&Setup::over(&[&a])).await;
+        for stream in [true, false] {
+            for (client, _) in CLIENTS {
+                let answer = ask(&relay, client, stream).await;
+                let body = answer.body_text();
+                // The chat client of a chat provider puts the pieces together itself.
+                if client == "chat" && stream {
+                    let calls = as_an_sdk_reads(&answer);
+                    let [id, name, arguments] = &calls[0];
+                    let told = [id.as_str(), name.as_str(), arguments.as_str()];
+                    assert_eq!(told, ["call_1", "edit_existing_file", "{\"a\":1}"], "{what}");
+                    assert_eq!(calls.len(), 1, "{what}: {body}");
+                    continue;
+                }
+                let name = "\"name\":\"edit_existing_file\"";
+                let others = ["\"name\":\"\"", "\"name\":\"edit_ex\"", "\"name\":\"isting_file\""];
+                assert!(body.contains(name), "{what} to {client}: {body}");
+                for other in others {
+                    assert!(!body.contains(other), "{what} to {client}: {body}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn e2_tool_calls_that_an_sdk_cannot_read_are_put_right_and_noted() {
+    let whole = |entry: &Value| call_delta(&json!([entry]));
+    let f = |arguments: Value| json!({"name": "f", "arguments": arguments});
+    for (what, deltas, expected) in [
+        (
+            "no index",
+            whole(&json!({"id": "c", "type": "function", "function": f(json!("{\"a\":"))}))
+                + &whole(&json!({"function": {"arguments": "1}"}})),
+            vec![["c", "f", "{\"a\":1}"]],
+        ),
+        (
+            "arguments as the object",
+            whole(
+                &json!({"index": 0, "id": "c", "type": "function", "function": f(json!({"a": 1}))}),
+            ),
+            vec![["c", "f", "{\"a\":1}"]],
+        ),
+        (
+            "no id",
+            whole(&json!({"index": 0, "type": "function", "function": f(json!("{}"))})),
+            vec![["*", "f", "{}"]],
+        ),
+        (
+            "one index for all",
+            whole(&json!({"index": 0, "id": "c", "function": f(json!("{}"))}))
+                + &whole(&json!({"index": 0, "id": "d", "function": f(json!("{}"))})),
+            vec![["c", "f", "{}"], ["d", "f", "{}"]],
+        ),
+        (
+            "id and name in each piece",
+            whole(&json!({"index": 0, "id": "c", "function": f(json!("{\"a\":"))}))
+                + &whole(&json!({"index": 0, "id": "c", "function": f(json!("1}"))})),
+            vec![["c", "f", "{\"a\":1}"]],
+        ),
+    ] {
+        let stream = openai::role() + &deltas + &openai::finish("tool_calls") + openai::DONE;
+        let a = Provider::always(Reply::sse(stream)).await;
+        let relay = Relay::start(&Setup::over(&[&a])).await;
+        let answer = relay.send(&with_tools(true)).await;
+        let check = |calls: Vec<[String; 3]>| {
+            assert_eq!(calls.len(), expected.len(), "{what}: {calls:?}");
+            for (call, expected) in calls.iter().zip(&expected) {
+                let id_is_right =
+                    if expected[0] == "*" { !call[0].is_empty() } else { call[0] == expected[0] };
+                assert!(id_is_right && call[1..] == expected[1..], "{what}: {calls:?}");
+            }
+        };
+        check(as_an_sdk_reads(&answer));
+        let detail = relay.journaled(&answer.id()).await;
+        let note = detail.attempts[0].detail.as_deref().unwrap_or_default();
+        assert!(note.contains("put right"), "{what}: {note}");
+        let body = relay.send(&with_tools(false)).await.json();
+        let calls = body["choices"][0]["message"]["tool_calls"].as_array().cloned();
+        let text = |value: &Value| value.as_str().expect("a string").to_owned();
+        check(
+            calls
+                .unwrap_or_default()
+                .iter()
+                .map(|call| {
+                    let function = &call["function"];
+                    [text(&call["id"]), text(&function["name"]), text(&function["arguments"])]
+                })
+                .collect(),
+        );
+    }
+}
+
+#[tokio::test]
+async fn e2_what_an_sdk_can_read_passes_untouched() {
+    let deltas = openai::tool_call(0, "call_1", "f", "") + &openai::tool_arguments(0, "{}");
+    let stream = openai::role() + &deltas + &openai::finish("tool_calls");
+    let a = Provider::always(Reply::sse(stream.clone() + openai::DONE)).await;
+    let relay = Relay::start(&Setup::over(&[&a])).await;
+    let answer = relay.send(&with_tools(true)).await;
+    assert!(answer.body_text().starts_with(&stream), "{}", answer.body_text());
+}
+
+#[tokio::test]
+async fn e7_a_responses_client_hears_of_a_failure_in_both_of_openais_words() {
+    let a = Provider::always(Reply::begins("the part").reset()).await;
+    let relay = Relay::start(&Setup::over(&[&a])).await;
+    let answer = ask(&relay, "responses", true).await;
+    assert_broken("responses", &answer, "the part");
+    let told: Vec<Value> = answer
+        .events()
+        .iter()
+        .filter_map(|event| serde_json::from_str(event.data.as_deref()?).ok())
+        .collect();
+    let [.., error, failed] = told.as_slice() else { panic!("{told:?}") };
+    // The SDKs raise on the one, Codex reads the other.
+    assert_eq!((&error["type"], &failed["type"]), (&json!("error"), &json!("response.failed")));
+    assert_eq!(failed["response"]["status"], "failed");
+    assert_eq!(failed["response"]["error"]["message"], error["error"]["message"]);
+    assert_eq!(failed["response"]["error"]["code"], error["code"]);
+    let numbers = [error, failed].map(|event| event["sequence_number"].as_u64());
+    assert_eq!(numbers[1], numbers[0].map(|number| number + 1));
 }

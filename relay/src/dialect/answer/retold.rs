@@ -209,6 +209,7 @@ mod tests {
             form,
             wants_usage: true,
             choices: 1,
+            finishes: false,
             max_event: 1 << 20,
             max_answer: 1 << 22,
             request: RequestId::from_number(1),

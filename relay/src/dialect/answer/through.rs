@@ -113,6 +113,7 @@ impl Through {
         let is_start = matches!(name, "message_start" | "response.created");
         if is_start && std::mem::replace(&mut self.begun, true) {
             // Proxies say it twice, and an SDK's helper chokes on it.
+            self.listening.facts.repaired = self.listening.facts.repaired.saturating_add(1);
             return;
         }
         let to = if is_last {

@@ -1,6 +1,6 @@
 //! Token counts as Anthropic writes them.
 
-use crate::dialect::json::{members, number, raw_members};
+use crate::dialect::json::{members, newest, number, raw_members};
 use serde_json::value::RawValue;
 use shared::Usage;
 
@@ -35,8 +35,8 @@ impl Counts {
     pub(super) fn replace(&mut self, usage: &RawValue) {
         let later: Members<'_> = members(Some(usage));
         let details: Details<'_> = members(later.output_tokens_details);
-        self.input = number(later.input_tokens).or(self.input);
-        self.output = number(later.output_tokens).or(self.output);
+        self.input = newest(number(later.input_tokens), self.input);
+        self.output = newest(number(later.output_tokens), self.output);
         self.cache_read = number(later.cache_read_input_tokens).or(self.cache_read);
         self.cache_write = number(later.cache_creation_input_tokens).or(self.cache_write);
         self.thinking = number(details.thinking_tokens).or(self.thinking);

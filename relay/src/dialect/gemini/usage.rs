@@ -1,6 +1,6 @@
 //! Token counts as Gemini writes them.
 
-use crate::dialect::json::{members, number, raw_members};
+use crate::dialect::json::{members, newest, number, raw_members};
 use serde_json::value::RawValue;
 use shared::Usage;
 
@@ -30,9 +30,9 @@ raw_members! {
 impl Counts {
     pub(super) fn replace(&mut self, usage: &RawValue) {
         let later: Members<'_> = members(Some(usage));
-        self.prompt = number(later.prompt_token_count).or(self.prompt);
+        self.prompt = newest(number(later.prompt_token_count), self.prompt);
         self.tool_prompt = number(later.tool_use_prompt_token_count).or(self.tool_prompt);
-        self.candidates = number(later.candidates_token_count).or(self.candidates);
+        self.candidates = newest(number(later.candidates_token_count), self.candidates);
         self.thoughts = number(later.thoughts_token_count).or(self.thoughts);
         self.cached = number(later.cached_content_token_count).or(self.cached);
         self.total = number(later.total_token_count).or(self.total);

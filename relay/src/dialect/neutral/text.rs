@@ -28,6 +28,11 @@ impl<'a> Text<'a> {
         raw.and_then(Self::of_raw).unwrap_or_default()
     }
 
+    /// Text that is escaped already: what [`Self::escaped`] gave.
+    pub(in crate::dialect) const fn of_escaped(escaped: &'a str) -> Self {
+        Self(Cow::Borrowed(escaped))
+    }
+
     /// Escapes plain text.
     #[must_use]
     pub fn plain(text: &str) -> Text<'static> {

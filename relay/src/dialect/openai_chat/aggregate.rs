@@ -66,10 +66,12 @@ impl Aggregate {
     }
 
     /// Adds one chunk, which is valid JSON.
-    pub(super) fn absorb(&mut self, chunk: &str) -> Result<(), Full> {
+    /// Whether its counts are kept is for others to say: they may be older than those before.
+    pub(super) fn absorb(&mut self, chunk: &str, keeps_usage: bool) -> Result<(), Full> {
         for (key, value) in object(chunk) {
             match key.as_str() {
                 "object" => {}
+                "usage" if !keeps_usage && value.get() != "null" => {}
                 "choices" => self.absorb_choices(&value)?,
                 _ => keep(&mut self.top, key, value, &mut self.budget)?,
             }

@@ -203,8 +203,7 @@ impl Known {
         let same_id = !entry.id.is_empty() && entry.id.escaped() == self.id;
         // Named again without an id: another call of the same tool, if this one is whole or
         // stands beside it.
-        let named_again =
-            !entry.name.is_empty() && !entry.json.is_empty() && self.end.is_reached();
+        let named_again = !entry.name.is_empty() && !entry.json.is_empty() && self.end.is_reached();
         same_id || !(named_again || (beside && !entry.name.is_empty()))
     }
 

@@ -4,30 +4,33 @@
 //! none are asked for.
 
 use super::DONE;
+use super::calls::{Calls, Entry, Step};
 use super::finish::FINISH_REASONS;
 use super::usage::Counts;
 use crate::dialect::answer::{End, Facts, Hearing, Reader};
 use crate::dialect::json::{
-    One, elements, is_truthy, members, number, place, raw_members, string_inner, word,
+    One, elements, is_truthy, members, number, raw_members, string_inner, word,
 };
-use crate::dialect::neutral::{Event, JsonEnd, Meaning, Text};
+use crate::dialect::neutral::{Event, Meaning, Text};
 use crate::dialect::provider_error::{ProviderError, parse_error, parse_error_event};
 use crate::dialect::sse;
 use serde::de::DeserializeSeed as _;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Reads a stream of chunks.
 #[derive(Debug, Default)]
 pub(in crate::dialect) struct ChatReader {
     begun: bool,
     counts: Counts,
-    /// The calls so far, in order.
-    calls: Vec<Known>,
-    /// The latest call of each index.
-    by_index: HashMap<u64, usize>,
-    /// Bytes that the calls take.
-    held: usize,
+    calls: Calls,
+    /// How many of the calls have been said.
+    told: usize,
+    /// Arguments of calls that cannot be said yet, and the bytes that they take.
+    waiting: BTreeMap<usize, String>,
+    waiting_bytes: usize,
+    /// The provider is known to send finish reasons.
+    finishes: bool,
 }
 
 raw_members! {
@@ -80,20 +83,6 @@ raw_members! {
     }
 }
 
-raw_members! {
-    /// An entry of `tool_calls`, or what holds its name.
-    Call {
-        index: "index",
-        id: "id",
-        function: "function",
-        custom: "custom",
-        name: "name",
-        arguments: "arguments",
-        input: "input",
-        extra_content: "extra_content",
-    }
-}
-
 impl Reader for ChatReader {
     fn event(&mut self, event: &sse::Event<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
         let data = event.data.trim_ascii();
@@ -101,11 +90,8 @@ impl Reader for ChatReader {
             return Some(End::Error(parse_error_event(data)));
         }
         if data == DONE {
-            let facts = hearing.facts();
-            facts.done = true;
-            // Without a finish reason it is believed only after content.
-            let answered = facts.finish.is_some() || facts.content;
-            return Some(if answered { End::Proper } else { End::Cut });
+            hearing.facts().done = true;
+            return Some(self.done(hearing));
         }
         let text = String::from_utf8_lossy(event.data);
         if data.first() == Some(&b'[') && serde_json::from_str::<&RawValue>(&text).is_ok() {
@@ -151,6 +137,9 @@ impl Reader for ChatReader {
         if let Some(end) = choices.into_iter().find_map(|raw| self.choice(raw, hearing)) {
             return end;
         }
+        if let Some(end) = self.tell_all(hearing) {
+            return end;
+        }
         let facts = hearing.facts();
         if facts.finish.is_none() && !facts.content {
             return End::Broken("the body has neither content nor a finish reason");
@@ -163,11 +152,28 @@ impl Reader for ChatReader {
     }
 
     fn held(&self) -> usize {
-        self.held
+        self.calls.held().saturating_add(self.waiting_bytes)
     }
 }
 
 impl ChatReader {
+    /// `finishes`: the provider is known to send finish reasons.
+    pub(in crate::dialect) fn new(finishes: bool) -> Self {
+        Self { finishes, ..Self::default() }
+    }
+
+    /// What `[DONE]` means. Without a finish reason it is believed after content alone: not of
+    /// a provider that sends finish reasons, and not while a call's arguments are not whole.
+    fn done(&mut self, hearing: &mut Hearing<'_>) -> End {
+        if hearing.facts().finish.is_some() {
+            return End::Proper;
+        }
+        if !hearing.facts().content || self.finishes || !self.calls.are_whole() {
+            return End::Cut;
+        }
+        self.tell_all(hearing).unwrap_or(End::Proper)
+    }
+
     fn begin(&mut self, chunk: &Members<'_>, hearing: &mut Hearing<'_>) {
         // Azure's prelude has neither; what follows it has both.
         let (id, model) = (Text::of(chunk.id), Text::of(chunk.model));
@@ -217,6 +223,9 @@ impl ChatReader {
             Meaning::Finished(finish) => finish,
             Meaning::Interrupted => return Some(End::Error(ProviderError::interrupted(reason))),
         };
+        if let Some(end) = self.tell_all(hearing) {
+            return Some(end);
+        }
         hearing.say(&Event::Finish { finish, stop_sequence: None });
         None
     }
@@ -233,111 +242,73 @@ impl ChatReader {
         if seen.into_iter().any(|raw| is_truthy(raw.get())) {
             hearing.activity();
         }
-        for (position, entry) in elements(delta.tool_calls).into_iter().enumerate() {
-            let end = self.call(&members(Some(entry)), position, hearing);
+        self.calls.next_delta();
+        for (position, raw) in elements(delta.tool_calls).into_iter().enumerate() {
+            let end = self.call(&Entry::of(raw), position, hearing);
             if end.is_some() {
                 return end;
             }
         }
         let old = delta.function_call.filter(|raw| raw.get().starts_with('{'))?;
-        self.call(&Call { function: Some(old), ..Call::default() }, 0, hearing)
+        self.call(&Entry::old(old), 0, hearing)
     }
 
+    /// A call is said when its arguments begin, when the next call does, or at the end: some
+    /// vendors send its name in pieces, or late.
     fn call(
         &mut self,
-        entry: &Call<'_>,
+        entry: &Entry<'_>,
         position: usize,
         hearing: &mut Hearing<'_>,
     ) -> Option<End> {
-        let custom = entry.custom.is_some();
-        let inner: Call<'_> = members(entry.function.or(entry.custom));
-        let (id, name) = (Text::of(entry.id), Text::of(inner.name));
-        let json = match inner.arguments.or(inner.input) {
-            // Arguments are JSON in a string; this vendor left out the string.
-            Some(raw) if raw.get().starts_with('{') => Text::plain(raw.get()),
-            raw => Text::of(raw),
+        let call = match self.calls.step(entry, position) {
+            Step::Nothing => return None,
+            Step::Lost => return Some(End::Broken("arguments of a tool call that never began")),
+            Step::Begins(call) | Step::GoesOn(call, _) => call,
         };
-        let index = place(entry.index);
-        let open = match index {
-            Some(index) => self.by_index.get(&index).copied(),
-            None => self.calls.len().checked_sub(1),
-        };
-        let continues = open.filter(|&at| {
-            self.calls.get(at).is_some_and(|known| {
-                let beside = index.is_none() && position > 0;
-                known.goes_on(&id, &name, !json.is_empty(), beside)
-            })
-        });
-        let call = match continues {
-            Some(call) => call,
-            None if id.is_empty() && name.is_empty() => {
-                // An empty entry says nothing; arguments of a call that never began are the
-                // rest of one whose beginning was lost.
-                let lost = "arguments of a tool call that never began";
-                return (!json.is_empty()).then_some(End::Broken(lost));
+        let is_named = self.calls.get(call).is_some_and(|known| !known.name.is_empty());
+        if entry.json.is_empty() || !is_named {
+            if call >= self.told {
+                // It is content all the same.
+                hearing.activity();
+                hearing.facts().tool_open = true;
+                self.waiting_bytes = self.waiting_bytes.saturating_add(entry.json.escaped().len());
+                self.waiting.entry(call).or_default().push_str(entry.json.escaped());
             }
-            None => self.begin_call(entry, (index, &id, &name), custom, hearing),
-        };
-        if !json.is_empty() {
-            if let Some(known) = self.calls.get_mut(call) {
-                known.end.feed(json.escaped());
+            return None;
+        }
+        let end = self.tell(call.saturating_add(1), hearing);
+        if end.is_none() {
+            hearing.say(&Event::Arguments { call, json: entry.json.clone() });
+        }
+        end
+    }
+
+    fn tell_all(&mut self, hearing: &mut Hearing<'_>) -> Option<End> {
+        self.tell(self.calls.len(), hearing)
+    }
+
+    /// Says the first `count` calls, as far as they have not been said.
+    fn tell(&mut self, count: usize, hearing: &mut Hearing<'_>) -> Option<End> {
+        while self.told < count {
+            let call = self.told;
+            self.told += 1;
+            let Some(known) = self.calls.get(call) else { break };
+            if known.name.is_empty() {
+                return Some(End::Broken("a tool call without a name"));
             }
-            hearing.say(&Event::Arguments { call, json });
+            if !known.signature.is_empty() {
+                let signature = Text::of_escaped(&known.signature);
+                hearing.say(&Event::CallSignature { call, signature });
+            }
+            let (id, name) = (Text::of_escaped(&known.id), Text::of_escaped(&known.name));
+            hearing.say(&Event::Call { call, id, name, custom: known.custom });
+            let waited = self.waiting.remove(&call).unwrap_or_default();
+            if !waited.is_empty() {
+                hearing.say(&Event::Arguments { call, json: Text::of_escaped(&waited) });
+            }
         }
         None
-    }
-
-    fn begin_call(
-        &mut self,
-        entry: &Call<'_>,
-        (index, id, name): (Option<u64>, &Text<'_>, &Text<'_>),
-        custom: bool,
-        hearing: &mut Hearing<'_>,
-    ) -> usize {
-        let call = self.calls.len();
-        let known = Known {
-            id: id.escaped().to_owned(),
-            name: name.escaped().to_owned(),
-            end: JsonEnd::new(custom),
-        };
-        self.held = self.held.saturating_add(known.id.len() + known.name.len() + KNOWN);
-        self.calls.push(known);
-        if let Some(index) = index {
-            self.by_index.insert(index, call);
-        }
-        if let Some(signature) = google_signature(entry) {
-            hearing.say(&Event::CallSignature { call, signature });
-        }
-        hearing.say(&Event::Call { call, id: id.clone(), name: name.clone(), custom });
-        call
-    }
-}
-
-/// A call that has begun.
-#[derive(Debug)]
-struct Known {
-    id: String,
-    name: String,
-    end: JsonEnd,
-}
-
-/// What a call costs in memory beside its texts.
-const KNOWN: usize = 2 * size_of::<Known>() + 64;
-
-impl Known {
-    /// Whether an entry at its index goes on with it. Vendors give all calls one index, or
-    /// none, or no ids; some repeat id and name in each piece.
-    fn goes_on(&self, id: &Text<'_>, name: &Text<'_>, has_json: bool, beside: bool) -> bool {
-        let differs =
-            |new: &Text<'_>, old: &str| !new.is_empty() && !old.is_empty() && new.escaped() != old;
-        if differs(id, &self.id) || differs(name, &self.name) {
-            return false;
-        }
-        let same_id = !id.is_empty() && id.escaped() == self.id;
-        // Named again without an id: another call of the same tool, if this one is whole or
-        // stands beside it.
-        let named_again = !name.is_empty() && has_json && self.end.is_reached();
-        same_id || !(named_again || (beside && !name.is_empty()))
     }
 }
 
@@ -355,15 +326,6 @@ fn reasoning(delta: &Delta<'_>, hearing: &mut Hearing<'_>) {
         }
         say(detail.signature, hearing, Event::Signature);
     }
-}
-
-fn google_signature<'e>(entry: &Call<'e>) -> Option<Text<'e>> {
-    raw_members! {
-        Extra { google: "google", thought_signature: "thought_signature" }
-    }
-    let extra: Extra<'_> = members(entry.extra_content);
-    let google: Extra<'_> = members(extra.google);
-    google.thought_signature.and_then(Text::of_raw).filter(|text| !text.is_empty())
 }
 
 /// Content as an array of parts: Mistral's text, and its thinking, which is parts again.

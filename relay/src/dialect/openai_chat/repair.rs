@@ -50,6 +50,9 @@ impl Repair {
                 .text(holder)
                 .and_then(|delta| serde_json::from_str(delta).ok())
                 .unwrap_or_default();
+            if let Some(old) = told.get("function_call").filter(|raw| raw.get().starts_with('{')) {
+                self.choices.entry(index).or_default().old(old);
+            }
             let entries = elements(told.get("tool_calls"));
             let new = self.entries(index, &entries, holder == "delta")?;
             any |= new.is_some();
@@ -61,7 +64,8 @@ impl Repair {
                 None => raw.get().to_owned(),
             });
         }
-        if self.choices.values().map(|choice| choice.calls.len()).sum::<usize>() > MOST_CALLS {
+        let calls: usize = self.choices.values().map(|choice| choice.calls.len()).sum();
+        if calls.saturating_add(self.choices.len()) > MOST_CALLS {
             return Err(End::TooLarge { limit: self.limit });
         }
         Ok(any.then(|| {
@@ -107,6 +111,22 @@ impl Repair {
 }
 
 impl Choice {
+    /// The old `function_call` needs no repair, but its arguments may be cut.
+    fn old(&mut self, raw: &RawValue) {
+        self.calls.next_delta();
+        if let Step::Begins(_) = self.calls.step(&Entry::old(raw), 0) {
+            self.index(None);
+        }
+    }
+
+    /// Gives the call that has just begun an index of its own.
+    fn index(&mut self, wanted: Option<u64>) {
+        let next = || self.taken.iter().max().map_or(0, |most| most.saturating_add(1));
+        let index = wanted.filter(|index| !self.taken.contains(index)).unwrap_or_else(next);
+        self.taken.insert(index);
+        self.indexes.push(index);
+    }
+
     fn entry(
         &mut self,
         raw: &RawValue,
@@ -122,11 +142,7 @@ impl Choice {
             Step::Nothing => return Ok(None),
         };
         if begins {
-            let next = || self.taken.iter().max().map_or(0, |most| most.saturating_add(1));
-            let own = entry.index.filter(|index| !self.taken.contains(index));
-            let index = own.unwrap_or_else(next);
-            self.taken.insert(index);
-            self.indexes.push(index);
+            self.index(entry.index);
         }
         let index = self.indexes.get(call).copied().unwrap_or_default();
         let mut fields: Fields = serde_json::from_str(raw.get()).unwrap_or_default();

@@ -22,17 +22,20 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Takes over what `later` says. Counts are cumulative: the last one is
-    /// true, and adding them would bill a token many times.
-    pub(super) fn replace(&mut self, later: &Self) {
+    /// Takes over what `later` says; whether it is as new as what was known. Counts are
+    /// cumulative: the largest is the newest, and adding them would bill a token many times.
+    pub(super) fn replace(&mut self, later: &Self) -> bool {
+        let is_stale = later.prompt < self.prompt && later.prompt.is_some()
+            || later.completion < self.completion && later.completion.is_some();
         self.seen |= later.seen;
-        self.prompt = later.prompt.or(self.prompt);
-        self.completion = later.completion.or(self.completion);
-        self.total = later.total.or(self.total);
-        self.cached = later.cached.or(self.cached);
-        self.cache_hit = later.cache_hit.or(self.cache_hit);
-        self.cache_write = later.cache_write.or(self.cache_write);
-        self.reasoning = later.reasoning.or(self.reasoning);
+        self.prompt = later.prompt.max(self.prompt);
+        self.completion = later.completion.max(self.completion);
+        self.total = later.total.max(self.total);
+        self.cached = later.cached.max(self.cached);
+        self.cache_hit = later.cache_hit.max(self.cache_hit);
+        self.cache_write = later.cache_write.max(self.cache_write);
+        self.reasoning = later.reasoning.max(self.reasoning);
+        !is_stale
     }
 
     /// The same in the dialect-neutral form.
@@ -145,6 +148,7 @@ mod tests {
         let mut all = counts(r#"{"prompt_tokens":9,"completion_tokens":1}"#);
         all.replace(&counts(r#"{"completion_tokens":4.0,"prompt_tokens":null}"#));
         all.replace(&counts(r#"{"completion_tokens":"many"}"#));
+        assert!(!all.replace(&counts(r#"{"prompt_tokens":9,"completion_tokens":1}"#)), "stale");
         assert_eq!((all.usage().input, all.usage().output), (Some(9), Some(4)));
     }
 }

@@ -13,9 +13,9 @@ use serde_json::value::RawValue;
 const IN_EACH: [&str; 5] = ["id", "created", "model", "system_fingerprint", "service_tier"];
 
 /// Writes `body`, a valid `chat.completion`, as chunks: content to `out`, finish
-/// reasons to `tail`, token counts to `usage`.
-pub(super) fn as_stream(body: &str, out: &mut BytesMut, tail: &mut BytesMut, usage: &mut BytesMut) {
-    let Ok(top) = serde_json::from_str::<Fields>(body) else { return };
+/// reasons to `tail`. Gives the JSON of the chunk with its token counts, if it has any.
+pub(super) fn as_stream(body: &str, out: &mut BytesMut, tail: &mut BytesMut) -> Option<String> {
+    let top = serde_json::from_str::<Fields>(body).ok()?;
     let choices = elements(top.text("choices").unwrap_or("[]"));
     let choices: Vec<Choice> =
         choices.iter().enumerate().map(|(n, raw)| Choice::of(n, raw)).collect();
@@ -36,12 +36,11 @@ pub(super) fn as_stream(body: &str, out: &mut BytesMut, tail: &mut BytesMut, usa
             chunk(&top, &choice.chunk("{}", Some(finish), &[]), last.then_some(&["usage"]), tail);
         }
     }
-    if let Some(counts) = top.text("usage") {
-        let mut writer = head(&top);
-        writer.raw("choices", "[]");
-        writer.raw("usage", counts);
-        event(writer, usage);
-    }
+    let counts = top.text("usage")?;
+    let mut writer = head(&top);
+    writer.raw("choices", "[]");
+    writer.raw("usage", counts);
+    Some(text(writer))
 }
 
 struct Choice {

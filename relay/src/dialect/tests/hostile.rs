@@ -32,6 +32,11 @@ fn nasty() -> impl Strategy<Value = Vec<u8>> {
         "\"tool_calls\":",
         "\"index\":0,",
         "\"finish_reason\":\"stop\"",
+        "\"finish_reason\":\"abort\"",
+        "\"finishReason\":\"NEW\"",
+        "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"network_error\"}]}\n\n",
+        "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"abort\"}}\n\n",
+        "data: {\"type\":\"response.completed\",\"response\":{\"object\":\"response\",\"status\":\"cancelled\"}}\n\n",
         "\"usage\":{\"prompt_tokens\":1}",
         "\"error\":",
         "null",
@@ -114,6 +119,26 @@ fn well_formed(to: Dialect, form: Form, told: &Told) -> Result<(), TestCaseError
     Ok(())
 }
 
+/// No ending is guessed: a good one needs a word that says so, and what has not ended well has
+/// no good end in it.
+fn ends_are_told(from: Dialect, body: &[u8], told: &Told) -> Result<(), TestCaseError> {
+    let body = String::from_utf8_lossy(body);
+    if told.end == Some(End::Proper) {
+        let words: &[&str] = match from {
+            Dialect::OpenaiChat => &["\"stop\"", "[DONE]"],
+            Dialect::AnthropicMessages => &["message_stop"],
+            Dialect::OpenaiResponses => &["response.completed"],
+            Dialect::Gemini => &["\"STOP\"", "\"stop\""],
+        };
+        prop_assert!(words.iter().any(|word| body.contains(word)), "{}", body);
+        return Ok(());
+    }
+    for end in ["data: [DONE]\n", "event: message_stop\n", "event: response.completed\n"] {
+        prop_assert!(!told.out.contains(end), "{}", told.out);
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(768))]
 
@@ -134,6 +159,7 @@ proptest! {
             if once.end == Some(End::Proper) {
                 well_formed(to, form, &once)?;
             }
+            ends_are_told(from, &body, &once)?;
         }
     }
 

@@ -126,6 +126,7 @@ impl Driver {
             form: if self.request.stream() { Form::Stream } else { Form::Whole },
             wants_usage: self.request.wants_usage(),
             choices: self.request.choices(),
+            finishes: false,
             max_event: self.in_force.config.server.max_event,
             max_answer: MAX_ANSWER,
         }
@@ -175,7 +176,8 @@ impl Driver {
         self.relay.journal.attempt_start(start.clone());
         let of = Pair { ladder: self.ladder.index.0, rung: rung.index.0 };
         let seat = self.relay.live.dialled(of, count::at(now), id.0 == 1);
-        let spec = self.answer_spec(dialect);
+        let finishes = self.relay.with_board(now, |board| board.finishes(rung.index));
+        let spec = AnswerSpec { finishes, ..self.answer_spec(dialect) };
         let server = &self.in_force.config.server;
         let schema = self.schema_for(&rung);
         self.lines.push(Line {

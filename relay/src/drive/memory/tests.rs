@@ -152,6 +152,7 @@ fn sick(now: Time) -> Remembered {
             away_since: Some(ago(3_600)),
             opened_by: Some(Why::BrokenRun),
         },
+        finishes: true,
     }
 }
 

@@ -164,6 +164,7 @@ impl Relay {
             form: Form::Stream,
             wants_usage: false,
             choices: 1,
+            finishes: false,
             max_event: self.in_force().config.server.max_event,
             max_answer: MOST_ANSWER,
         };

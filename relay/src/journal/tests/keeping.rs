@@ -22,6 +22,7 @@ fn well(rung: &str) -> HealthRecord {
         away_since: None,
         hold: None,
         reference: None,
+        finishes: false,
     }
 }
 
@@ -37,6 +38,7 @@ fn sick(rung: &str) -> HealthRecord {
         away_since: Some(UnixMillis(now().0 - 3_600_000)),
         hold: Some(hold),
         reference: Some((Duration::from_micros(1_500_001), Duration::from_micros(700_002))),
+        finishes: true,
         ..well(rung)
     }
 }

@@ -136,7 +136,12 @@ impl Crowd {
         let mut board = Board::new(vec![rung; RUNGS], ladders.clone(), rng);
         let now = Time::from_millis(50_000_000);
         let reference = Some(Reference { p95: ms(1_000), usual: ms(700) });
-        let kept = Remembered { reference, hold: None, breaker: RememberedBreaker::default() };
+        let kept = Remembered {
+            reference,
+            hold: None,
+            breaker: RememberedBreaker::default(),
+            finishes: false,
+        };
         (0..RUNGS).for_each(|rung| board.restore(RungIndex(rung), now, &kept));
         let bills = vec![Bill::default(); ladders.len()];
         let (guests, unseen, trace) = (Vec::new(), Vec::new(), Vec::new());

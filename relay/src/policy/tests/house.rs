@@ -109,7 +109,7 @@ impl House {
             Reference { p95: Duration::from_millis(p95), usual: Duration::from_millis(usual) };
         let away_since = (weight < 1.0).then_some(self.now);
         let breaker = RememberedBreaker { weight, away_since, ..RememberedBreaker::default() };
-        let kept = Remembered { reference: Some(reference), hold: None, breaker };
+        let kept = Remembered { reference: Some(reference), hold: None, breaker, finishes: false };
         self.board.restore(rung, self.now, &kept);
     }
 

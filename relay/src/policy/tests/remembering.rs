@@ -25,7 +25,7 @@ fn board() -> Board {
 
 fn well() -> Remembered {
     let breaker = RememberedBreaker::default();
-    Remembered { reference: None, hold: None, breaker }
+    Remembered { reference: None, hold: None, breaker, finishes: false }
 }
 
 fn in_state(state: RememberedState, opened_by: Why) -> Remembered {
@@ -174,6 +174,7 @@ fn what_is_restored_is_remembered_again() {
             away_since: Some(Time::from_millis(1)),
             opened_by: Some(Why::ProbeBad),
         },
+        finishes: true,
     };
     let (board, _) = restored(&kept, secs(1));
     assert_eq!(board.remember(FIRST), Some(kept));

@@ -1,7 +1,7 @@
 //! Tool calls, put together from their pieces.
 //!
-//! The index says which call a piece belongs to, except where a vendor gives all
-//! calls the same one, or none. A new id then says that a new call has begun.
+//! The index says which call a piece belongs to: entries have been put right before, see
+//! [`Repair`](super::super::repair::Repair). In an answer of one piece it is the place.
 
 use super::super::super::fields::{Fields, Writer, push_string};
 use super::{Budget, Full, elements, join, keep, object};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     list: Vec<Call>,
-    /// The latest call of each index.
+    /// The call of each index.
     by_index: BTreeMap<u64, usize>,
 }
 
@@ -35,7 +35,8 @@ impl Calls {
     pub(super) fn absorb(&mut self, entries: &RawValue, budget: &mut Budget) -> Result<(), Full> {
         for (position, entry) in elements(entries).into_iter().enumerate() {
             let fields = object(entry.get());
-            let at = self.place(&fields, position, budget)?;
+            let index = fields.text("index").and_then(|raw| raw.parse().ok());
+            let at = self.place(index.unwrap_or(position as u64), budget)?;
             if let Some(call) = self.list.get_mut(at) {
                 call.absorb(fields, budget)?;
             }
@@ -43,38 +44,16 @@ impl Calls {
         Ok(())
     }
 
-    /// The call that an entry belongs to; opens it where it is new.
-    fn place(
-        &mut self,
-        entry: &Fields,
-        position: usize,
-        budget: &mut Budget,
-    ) -> Result<usize, Full> {
-        let index: Option<u64> = entry.text("index").and_then(|raw| raw.parse().ok());
-        let open = match index {
-            Some(index) => self.by_index.get(&index).copied(),
-            None => self.list.len().checked_sub(1),
-        };
-        let id = inner_text(entry, "id");
-        let continues = open.filter(|&at| {
-            let Some(call) = self.list.get(at) else { return false };
-            let differs = |new: &str, old: &str| !new.is_empty() && !old.is_empty() && new != old;
-            let other_id = differs(id, &call.id) || differs(&name_of(entry), &call.name);
-            // Without index and id, calls beside each other are told apart by place.
-            let beside =
-                index.is_none() && id.is_empty() && position > 0 && !name_of(entry).is_empty();
-            !other_id && !beside
-        });
-        if let Some(at) = continues {
-            return Ok(at);
+    /// The call of this index; opens it where it is new.
+    fn place(&mut self, index: u64, budget: &mut Budget) -> Result<usize, Full> {
+        if let Some(at) = self.by_index.get(&index) {
+            return Ok(*at);
         }
         // The list doubles as it grows.
         budget.take(2 * size_of::<Call>())?;
         let at = self.list.len();
         self.list.push(Call::default());
-        if let Some(index) = index {
-            self.by_index.insert(index, at);
-        }
+        self.by_index.insert(index, at);
         Ok(at)
     }
 
@@ -119,8 +98,7 @@ impl Call {
         self.holder.get_or_insert_with(|| holder.to_owned());
         for (key, value) in object(piece) {
             match key.as_str() {
-                // Some repeat the name in every piece: taken once, never joined.
-                "name" => first(&mut self.name, value.get(), budget)?,
+                "name" => self.join_name(value.get(), budget)?,
                 "arguments" | "input" if value.get().starts_with('{') => {
                     // Arguments are JSON in a string; this vendor left out the string.
                     let mut quoted = Vec::new();
@@ -130,6 +108,15 @@ impl Call {
                 "arguments" | "input" => join(&mut self.arguments, value.get(), budget)?,
                 _ => keep(&mut self.inner, key, value, budget)?,
             }
+        }
+        Ok(())
+    }
+
+    /// Some send the name in pieces. A name that is repeated is one.
+    fn join_name(&mut self, raw: &str, budget: &mut Budget) -> Result<(), Full> {
+        if let Some(piece) = string_inner(raw).filter(|piece| *piece != self.name) {
+            budget.take(piece.len())?;
+            self.name.push_str(piece);
         }
         Ok(())
     }
@@ -163,16 +150,4 @@ fn first(slot: &mut String, raw: &str, budget: &mut Budget) -> Result<(), Full> 
         slot.push_str(text);
     }
     Ok(())
-}
-
-fn inner_text<'f>(fields: &'f Fields, key: &str) -> &'f str {
-    fields.text(key).and_then(string_inner).unwrap_or_default()
-}
-
-/// The function that an entry names; empty where it names none.
-fn name_of(entry: &Fields) -> String {
-    entry
-        .text("function")
-        .map(|raw| inner_text(&object(raw), "name").to_owned())
-        .unwrap_or_default()
 }

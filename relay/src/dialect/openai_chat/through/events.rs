@@ -4,7 +4,9 @@ use super::super::TERMINATOR;
 use super::super::aggregate::{Aggregate, Full};
 use super::super::chunk::Chunk;
 use super::super::finish::FINISH_REASONS;
+use super::super::repair::Repair;
 use super::super::usage::Counts;
+use super::super::writer::usage;
 use super::super::{DONE, whole};
 use super::Body;
 use crate::dialect::answer::{AnswerSpec, End, Facts, Form, Heard, Telling};
@@ -24,13 +26,16 @@ pub(in crate::dialect) struct State {
     spec: AnswerSpec,
     facts: Facts,
     counts: Counts,
+    /// The last chunk had counts that were not stale.
+    counts_are_new: bool,
     /// One bit for each choice that has its finish reason.
     finished: u128,
     told_finished: bool,
     /// Framed events that are kept back for the ending.
     tail: BytesMut,
-    /// The framed usage chunk. Apart from the tail, since it comes last and once.
-    usage: BytesMut,
+    /// The usage chunk. Apart from the tail, since it comes last and once.
+    usage: String,
+    repair: Repair,
     body: Body,
     /// Old completions, whose choices have a `text` and no message.
     of_texts: bool,
@@ -47,10 +52,12 @@ impl State {
             spec,
             facts: Facts::default(),
             counts: Counts::default(),
+            counts_are_new: false,
             finished: 0,
             told_finished: false,
             tail: BytesMut::new(),
-            usage: BytesMut::new(),
+            usage: String::new(),
+            repair: Repair::new(spec.request.to_string(), spec.max_answer),
             body: Body::Growing(Box::new(Aggregate::new("chat.completion", spec.max_answer))),
             of_texts: false,
         }
@@ -73,10 +80,26 @@ impl State {
     /// Counts are kept even of a chunk that turns out to be an error: the tokens
     /// were used.
     fn take_counts(&mut self, chunk: &Chunk) {
+        self.counts_are_new = false;
         if chunk.counts.seen {
-            self.counts.replace(&chunk.counts);
+            self.counts_are_new = self.counts.replace(&chunk.counts);
             self.facts.usage = self.counts.usage();
         }
+    }
+
+    /// The client was to have its usage from a chunk that came before this one.
+    fn renew_usage(&mut self, text: &str) {
+        let mut kept: Fields = serde_json::from_str(&self.usage).unwrap_or_default();
+        let chunk: Fields = serde_json::from_str(text).unwrap_or_default();
+        let said = chunk.get("usage").filter(|raw| raw.get().starts_with('{'));
+        let counts = said.map_or_else(|| usage(&self.facts.usage), |raw| raw.get().to_owned());
+        if let Ok(counts) = RawValue::from_string(counts) {
+            kept.set("usage".to_owned(), counts);
+            self.facts.repaired = self.facts.repaired.saturating_add(1);
+        }
+        let mut writer = Writer::new(Vec::with_capacity(text.len()));
+        writer.all(&kept);
+        self.usage = String::from_utf8_lossy(&writer.finish()).into_owned();
     }
 
     fn take_facts(&mut self, chunk: &Chunk, heard: &mut Heard) {
@@ -106,12 +129,14 @@ impl State {
     }
 
     fn pass_on(&mut self, chunk: &Chunk, text: &str, was_finished: bool, out: &mut BytesMut) {
+        if chunk.choices > 0 && self.counts_are_new && !self.usage.is_empty() {
+            self.renew_usage(text);
+        }
         if chunk.choices == 0 {
             // Clients index `choices[0]`: only the usage chunk that was asked for
-            // may lack it, and of several the last one is true.
-            if self.spec.wants_usage && chunk.counts.seen {
-                self.usage.clear();
-                frame::data(&with_choices(text), &mut self.usage);
+            // may lack it, and of several the newest is true.
+            if self.spec.wants_usage && self.counts_are_new {
+                self.usage = with_choices(text).into_owned();
             }
         } else if chunk.content && (chunk.says || !was_finished) {
             // Content after the finish reason: what was kept back was no ending.
@@ -127,9 +152,25 @@ impl State {
         }
     }
 
+    /// The chunk, with its tool calls as the client's SDK can read them.
+    fn mend<'t>(
+        &mut self,
+        chunk: &Chunk,
+        text: Cow<'t, str>,
+        holder: &str,
+    ) -> Result<Cow<'t, str>, End> {
+        if !chunk.tool {
+            return Ok(text);
+        }
+        let Some(mended) = self.repair.chunk(&text, holder)? else { return Ok(text) };
+        self.facts.repaired = self.facts.repaired.saturating_add(1);
+        Ok(Cow::Owned(mended))
+    }
+
     fn grow(&mut self, text: &str) -> Option<End> {
         let Body::Growing(aggregate) = &mut self.body else { return None };
-        match aggregate.absorb(text) {
+        let keeps_usage = self.counts_are_new || !self.counts.seen;
+        match aggregate.absorb(text, keeps_usage) {
             Ok(()) => None,
             Err(Full) => Some(End::TooLarge { limit: self.spec.max_answer }),
         }
@@ -145,9 +186,12 @@ impl Telling for State {
         let data = event.data.trim_ascii();
         if data == DONE {
             self.facts.done = true;
-            // Without a finish reason it is believed only after content.
-            let answered = self.finished != 0 || self.facts.content;
-            return Some(if answered { End::Proper } else { End::Cut });
+            // It is believed after content alone: not of a provider that sends finish reasons,
+            // and not while a call's arguments are not whole.
+            let open = self.facts.tool_open && !self.repair.are_whole();
+            let answered = self.facts.content && !self.spec.finishes;
+            let ended = !open && (self.finished != 0 || answered);
+            return Some(if ended { End::Proper } else { End::Cut });
         }
         if !matches!(data.first(), Some(b'{' | b'[')) {
             self.facts.drop_one();
@@ -164,6 +208,10 @@ impl Telling for State {
             return Some(End::Error(error));
         }
         let was_finished = self.all_finished();
+        let text = match self.mend(&chunk, text, "delta") {
+            Ok(text) => text,
+            Err(end) => return Some(end),
+        };
         self.take_facts(&chunk, heard);
         let end = match self.spec.form {
             Form::Stream => {
@@ -202,22 +250,27 @@ impl Telling for State {
         }
         heard.events = 1;
         self.take_facts(&chunk, heard);
+        let text = match self.mend(&chunk, text, "message") {
+            Ok(text) => text,
+            Err(end) => return end,
+        };
         match self.spec.form {
             // A text is a chunk of its own already.
             Form::Stream if self.of_texts => frame::data(&text, &mut self.tail),
             Form::Stream => {
-                let unasked = &mut BytesMut::new();
-                let usage = if self.spec.wants_usage { &mut self.usage } else { unasked };
-                whole::as_stream(&text, out, &mut self.tail, usage);
+                let usage = whole::as_stream(&text, out, &mut self.tail);
+                self.usage = usage.filter(|_| self.spec.wants_usage).unwrap_or_default();
             }
-            Form::Whole => self.body = Body::Untouched(body.to_vec()),
+            Form::Whole => self.body = Body::Untouched(text.into_owned().into_bytes()),
         }
         End::Proper
     }
 
     fn take_tail(&mut self) -> BytesMut {
         let mut tail = std::mem::take(&mut self.tail);
-        tail.extend_from_slice(&std::mem::take(&mut self.usage));
+        if !self.usage.is_empty() {
+            frame::data(&std::mem::take(&mut self.usage), &mut tail);
+        }
         tail
     }
 
@@ -249,7 +302,8 @@ impl Telling for State {
             Body::Growing(aggregate) => aggregate.held(),
             Body::Untouched(body) => body.len(),
         };
-        self.tail.len().saturating_add(self.usage.len()).saturating_add(body)
+        let kept = self.tail.len().saturating_add(self.usage.len());
+        kept.saturating_add(body).saturating_add(self.repair.held())
     }
 }
 

@@ -240,3 +240,137 @@ fn a_stop_after_nothing_but_reasoning_is_not_told_before_the_end() {
         assert_eq!(told.finished, 1, "{to}");
     }
 }
+
+/// What the reader takes an unknown thing for, within an answer that is otherwise good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    /// It says nothing: a sign of life.
+    Nothing,
+    /// Content that no other dialect has words for.
+    Content,
+    /// An error that the provider tells.
+    Error,
+}
+
+#[test]
+fn what_is_unknown_is_taken_for_what_this_table_says() {
+    for (name, from, event, taken) in [
+        (
+            "chat: a member of a chunk",
+            CHAT,
+            data(&[r#"{"id":"c-1","news":{"a":1}}"#]),
+            Taken::Nothing,
+        ),
+        (
+            "chat: a member of a choice",
+            CHAT,
+            chunk(r#"{"index":0,"news":"x","delta":{}}"#),
+            Taken::Nothing,
+        ),
+        ("chat: a member of a delta", CHAT, delta(r#""news":"x""#), Taken::Nothing),
+        (
+            "chat: a finish reason of another type",
+            CHAT,
+            chunk(r#"{"index":0,"delta":{},"finish_reason":7}"#),
+            Taken::Nothing,
+        ),
+        (
+            "messages: an event",
+            MESSAGES,
+            named(&[r#"{"type":"news","delta":{"type":"text_delta","text":"no"}}"#]),
+            Taken::Nothing,
+        ),
+        (
+            "messages: a block",
+            MESSAGES,
+            named(&[r#"{"type":"content_block_start","index":7,"content_block":{"type":"news"}}"#]),
+            Taken::Content,
+        ),
+        (
+            "messages: a block of no type",
+            MESSAGES,
+            named(&[r#"{"type":"content_block_start","index":7,"content_block":{}}"#]),
+            Taken::Nothing,
+        ),
+        (
+            "messages: a delta",
+            MESSAGES,
+            named(&[
+                r#"{"type":"content_block_delta","index":0,"delta":{"type":"news","text":"no"}}"#,
+            ]),
+            Taken::Nothing,
+        ),
+        (
+            "messages: an error of no type",
+            MESSAGES,
+            data(&[r#"{"error":{"message":"m"}}"#]),
+            Taken::Error,
+        ),
+        ("responses: an event", RESPONSES, named(&[r#"{"type":"response.news"}"#]), Taken::Nothing),
+        (
+            "responses: a delta",
+            RESPONSES,
+            named(&[r#"{"type":"response.news.delta","delta":"x"}"#]),
+            Taken::Content,
+        ),
+        (
+            "responses: a piece that is done",
+            RESPONSES,
+            named(&[r#"{"type":"response.news.done","text":"x"}"#]),
+            Taken::Nothing,
+        ),
+        (
+            "responses: an item",
+            RESPONSES,
+            named(&[
+                r#"{"type":"response.output_item.added","output_index":5,"item":{"type":"news"}}"#,
+            ]),
+            Taken::Content,
+        ),
+        (
+            "responses: an error of no type",
+            RESPONSES,
+            data(&[r#"{"error":{"message":"m"}}"#]),
+            Taken::Error,
+        ),
+        ("gemini: a member", GEMINI, data(&[r#"{"news":1}"#]), Taken::Nothing),
+        ("gemini: a part", GEMINI, parts(r#"{"news":"x"}"#), Taken::Nothing),
+        (
+            "gemini: another candidate's end",
+            GEMINI,
+            candidate(r#"{"index":1,"finishReason":"NEW"}"#),
+            Taken::Nothing,
+        ),
+    ] {
+        let (start, end) = match from {
+            CHAT => (said("text"), finish("stop") + DONE),
+            MESSAGES => {
+                let text = r#"{"type":"text","text":""}"#;
+                let hi = block(0, text, &[r#"{"type":"text_delta","text":"text"}"#]);
+                let all = blocks(&[hi[..2].to_vec()], "end_turn");
+                let at = all.find("event: message_delta").unwrap();
+                (all[..at].to_owned(), all[at..].to_owned())
+            }
+            RESPONSES => {
+                let all = terminal("completed", "");
+                let at = all.find("event: response.completed").unwrap();
+                (all[..at].to_owned(), all[at..].to_owned())
+            }
+            _ => (parts(r#"{"text":"text"}"#), ended("STOP")),
+        };
+        let good = read(from, (start.clone() + &end).as_bytes());
+        assert_eq!(good.end, Some(End::Proper), "{name}");
+        let tokens = |body: &str| towards(from, CHAT, Form::Stream, body.as_bytes());
+        let (before, after) = (tokens(&start), tokens(&(start.clone() + &event)));
+        let got = match (&after.end, after.tokens - before.tokens) {
+            (Some(End::Error(_)), _) => Taken::Error,
+            (_, 0) => Taken::Nothing,
+            _ => Taken::Content,
+        };
+        assert_eq!(got, taken, "{name}: {after:?}");
+        if taken != Taken::Error {
+            let told = tokens(&(start + &event + &end));
+            assert_eq!(told.end, Some(End::Proper), "{name}: {told:?}");
+        }
+    }
+}
