@@ -374,3 +374,63 @@ fn what_is_unknown_is_taken_for_what_this_table_says() {
         }
     }
 }
+
+#[test]
+fn done_without_a_finish_reason_is_believed_only_where_nothing_speaks_against_it() {
+    let text = said("text") + DONE;
+    let call = |arguments: &str| {
+        calls(&format!(
+            r#"{{"index":0,"id":"a","function":{{"name":"f","arguments":"{arguments}"}}}}"#
+        )) + DONE
+    };
+    let old = delta(r#""function_call":{"name":"f","arguments":"{"}"#) + DONE;
+    for (name, body, of_any, of_one_that_finishes) in [
+        ("text", text.clone(), true, false),
+        ("a whole call", call(r#"{\"a\":1}"#), true, false),
+        ("half a call", call(r#"{\"a\":"#), false, false),
+        ("a call without arguments", call(""), false, false),
+        ("half an old call", old, false, false),
+        ("nothing", DONE.to_owned(), false, false),
+        ("a finish reason", text.replace(DONE, "") + &finish("stop") + DONE, true, true),
+    ] {
+        for to in CLIENTS {
+            for (finishes, is_whole) in [(false, of_any), (true, of_one_that_finishes)] {
+                for form in [Form::Stream, Form::Whole] {
+                    let spec = AnswerSpec { from: CHAT, to, finishes, ..spec(form, true) };
+                    let told = tell_every_way(spec, body.as_bytes());
+                    let wanted = if is_whole { End::Proper } else { End::Cut };
+                    assert_eq!(told.end, Some(wanted), "{name} to {to} {form:?} {finishes}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_call_is_said_with_its_whole_name() {
+    let piece = |name: &str, json: &str| {
+        calls(&format!(r#"{{"index":0,"function":{{"name":"{name}","arguments":"{json}"}}}}"#))
+    };
+    let first = |name: &str| {
+        calls(&format!(r#"{{"index":0,"id":"c","function":{{"name":"{name}","arguments":""}}}}"#))
+    };
+    let json = piece("", r#"{\"a\":"#) + &piece("", "1}");
+    for (name, deltas, expected) in [
+        ("late", first("") + &piece("edit_file", "") + &json, Some("edit_file")),
+        ("after the arguments", first("") + &json + &piece("edit_file", ""), Some("edit_file")),
+        ("with the arguments", first("edit_") + &piece("file", r#"{\"a\":1}"#), Some("edit_file")),
+        ("in pieces", first("edit_") + &piece("file", "") + &json, Some("edit_file")),
+        ("repeated", first("edit_file") + &piece("edit_file", "") + &json, Some("edit_file")),
+        ("never", first("") + &json, None),
+    ] {
+        let normal = read(CHAT, (deltas + &finish("tool_calls") + DONE).as_bytes());
+        match expected {
+            Some(expected) => {
+                assert_eq!(normal.end, Some(End::Proper), "{name}");
+                let call = ["c", expected, r#"{"a":1}"#].map(str::to_owned);
+                assert_eq!(normal.calls, [call], "{name}");
+            }
+            None => assert!(matches!(normal.end, Some(End::Broken(_))), "{name}: {:?}", normal.end),
+        }
+    }
+}
