@@ -137,6 +137,8 @@ impl State {
             // may lack it, and of several the newest is true.
             if self.spec.wants_usage && self.counts_are_new {
                 self.usage = with_choices(text).into_owned();
+            } else if self.spec.wants_usage && chunk.counts.seen {
+                self.facts.repaired = self.facts.repaired.saturating_add(1);
             }
         } else if chunk.content && (chunk.says || !was_finished) {
             // Content after the finish reason: what was kept back was no ending.
