@@ -75,11 +75,15 @@ fn ends_are_told(case: &Case, told: &Told, form: Form) -> Result<(), String> {
         return says_so.then_some(()).ok_or("a good end that nobody has told".to_owned());
     }
     let out = String::from_utf8_lossy(&told.out);
-    let ends = ["data: [DONE]\n", "event: message_stop\n", "event: response.completed\n"];
-    match ends.iter().find(|end| form == Form::Stream && out.contains(*end)) {
-        Some(end) => Err(format!("{end:?} to a client whose answer has not ended well")),
-        None => Ok(()),
+    let end = match case.to {
+        Dialect::OpenaiChat | Dialect::Gemini => "data: [DONE]\n",
+        Dialect::AnthropicMessages => "event: message_stop\n",
+        Dialect::OpenaiResponses => "event: response.completed\n",
+    };
+    if form == Form::Stream && out.contains(end) {
+        return Err(format!("{end:?} to a client whose answer has not ended well"));
     }
+    Ok(())
 }
 
 /// Words without which no answer of this dialect ends well, in lower case. Written down a

@@ -36,7 +36,8 @@ impl Counts {
         let later: Members<'_> = members(Some(usage));
         let details: Details<'_> = members(later.output_tokens_details);
         self.input = newest(number(later.input_tokens), self.input);
-        self.output = newest(number(later.output_tokens), self.output);
+        // Preliminary until the end; a refusal has none.
+        self.output = number(later.output_tokens).or(self.output);
         self.cache_read = number(later.cache_read_input_tokens).or(self.cache_read);
         self.cache_write = number(later.cache_creation_input_tokens).or(self.cache_write);
         self.thinking = number(details.thinking_tokens).or(self.thinking);

@@ -197,8 +197,10 @@ impl Known {
             return false;
         }
         if differs(&entry.name, &self.name) {
-            // A piece of the name, as long as no arguments have come.
-            return !self.has_json && self.delta != delta && !beside;
+            // A piece of the name, as long as no arguments have come. What brings its own
+            // arguments to a call that has no id either is another whole call.
+            let is_whole = self.id.is_empty() && !entry.json.is_empty();
+            return !self.has_json && self.delta != delta && !beside && !is_whole;
         }
         let same_id = !entry.id.is_empty() && entry.id.escaped() == self.id;
         // Named again without an id: another call of the same tool, if this one is whole or

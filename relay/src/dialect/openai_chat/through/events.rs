@@ -164,7 +164,12 @@ impl State {
         if !chunk.tool {
             return Ok(text);
         }
-        let Some(mended) = self.repair.chunk(&text, holder)? else { return Ok(text) };
+        let mended = self.repair.chunk(&text, holder)?;
+        let limit = self.spec.max_answer;
+        if self.held() > limit {
+            return Err(End::TooLarge { limit });
+        }
+        let Some(mended) = mended else { return Ok(text) };
         self.facts.repaired = self.facts.repaired.saturating_add(1);
         Ok(Cow::Owned(mended))
     }

@@ -80,7 +80,7 @@ fn chat_has_many() {
             (
                 "broken JSON within a call",
                 calls(r#"{"index":0,"id":"a","function":{"name":"f"}}"#) + &data(&["{"]),
-                "call(a f ) | @0 | open | broken: broken JSON inside a tool call",
+                "nothing | @0 | open | broken: broken JSON inside a tool call",
             ),
         ],
     );
