@@ -15,12 +15,18 @@ pub(super) fn stream(answer: &Answer) -> Said {
             serde_json::from_str(&data).unwrap_or_else(|error| panic!("{error}: {data}"));
         let name = event.event.as_deref().expect("every event has its name");
         assert_eq!(data["type"], name, "{data}");
-        assert!(!said.complete && said.error.is_none(), "after the end: {data}");
+        let is_second_word = name == "response.failed";
+        assert!(!said.complete && said.error.is_some() == is_second_word, "after the end: {data}");
         let number = data["sequence_number"].as_u64().expect("a number");
         assert!(number >= sequence, "{number} after {sequence}: {data}");
         sequence = number;
         match name {
             "error" => said.error = Some(data["error"].clone()),
+            // Some clients know no other word for it.
+            "response.failed" => {
+                let told = said.error.as_ref().map(|error| &error["message"]);
+                assert_eq!(told, Some(&data["response"]["error"]["message"]), "{data}");
+            }
             "response.created" => said.starts += 1,
             "response.output_text.delta" | "response.refusal.delta" => {
                 deltas.push_str(text(&data["delta"]));
