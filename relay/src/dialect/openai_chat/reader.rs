@@ -253,7 +253,7 @@ impl ChatReader {
         self.call(&Entry::old(old), 0, hearing)
     }
 
-    /// A call is said when its arguments begin, when the next call does, or at the end: some
+    /// A call is said when its arguments begin, or those of a later one, or at the end: some
     /// vendors send its name in pieces, or late.
     fn call(
         &mut self,

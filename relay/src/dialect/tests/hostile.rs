@@ -252,7 +252,7 @@ fn no_stream_makes_a_reader_hold_more_than_its_limits() {
         r#""content":"0123456789012345678901234567890123456789""#,
         r#""content":[{"type":"t"}]"#,
         r#""tool_calls":[{"id":"ID"}]"#,
-        r#""tool_calls":[{"index":0,"function":{"arguments":"0123456789012345678901234567890123456789"}}]"#,
+        r#""tool_calls":[{"index":0,"id":"a","function":{"arguments":"0123456789012345678901234567890123456789"}}]"#,
         r#""reasoning_details":[1,2,3]"#,
         r#""key-ID":1"#,
     ] {
