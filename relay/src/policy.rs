@@ -33,6 +33,7 @@ pub mod exhausted;
 pub mod health;
 pub mod histogram;
 pub mod hold;
+mod hollow;
 pub mod input;
 pub mod ladder;
 mod lateness;
@@ -47,6 +48,7 @@ pub mod table;
 pub mod time;
 pub mod transition;
 pub mod walk;
+mod witness;
 
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@
 //! [`Call`] is one upstream call that is polled for what it says. Nothing is
 //! judged here: what a status or a break means is the policy core's business.
 
+mod body;
 mod call;
 mod client;
 mod endpoint;

@@ -21,7 +21,7 @@ use super::log::{RequestLog, short};
 use super::reading::News;
 use super::relay::{Drain, Peer, Relay, Running, Signal};
 use super::reply::{Head, Out};
-use super::specs::dialect_number;
+use super::specs::{dialect_number, number_of};
 use super::still::{Pause, Pauses};
 use super::turn;
 use crate::config::Stamp;
@@ -183,7 +183,7 @@ impl Driver {
             peer,
             running,
         } = incoming;
-        let need = need(&request, &in_force, &ladder);
+        let need = need(&request, client.as_deref(), &in_force, &ladder);
         let start = RequestStart {
             id,
             at,
@@ -529,7 +529,12 @@ fn fail_on_purpose(id: RequestId) {
     }
 }
 
-fn need(request: &ClientRequest, in_force: &InForce, ladder: &Ladder) -> Need {
+fn need(
+    request: &ClientRequest,
+    client: Option<&str>,
+    in_force: &InForce,
+    ladder: &Ladder,
+) -> Need {
     let needs = request.needs();
     Need {
         stream: request.stream(),
@@ -547,6 +552,7 @@ fn need(request: &ClientRequest, in_force: &InForce, ladder: &Ladder) -> Need {
         sent_later: is_aside(request.size()),
         untold: untold(request, in_force, ladder),
         dialect: dialect_number(request.dialect()),
+        client: client.map_or(0, number_of),
     }
 }
 

@@ -77,6 +77,12 @@ impl Reading<'_> {
             Said::ConnectTimeout => self.no_head(NoHead::ConnectTimeout, "no connection in time"),
             Said::OwnFault(why) => self.no_head(NoHead::OwnFault, why),
             Said::NoAnswer(why) => self.no_head(NoHead::Closed, why),
+            Said::Stale => {
+                self.no_head(NoHead::Stale, "a reused connection was closed without an answer")
+            }
+            Said::NotTaken => {
+                self.no_head(NoHead::NotTaken, "closed before the whole request was sent")
+            }
         }
     }
 

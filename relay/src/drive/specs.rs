@@ -62,10 +62,10 @@ pub(super) fn dialect_number(dialect: Dialect) -> u8 {
     place.and_then(|place| u8::try_from(place).ok()).unwrap_or(0)
 }
 
-/// The number by which the core tells models apart.
-fn number_of(model: &str) -> u64 {
+/// The number by which the core tells models, and clients, apart.
+pub(super) fn number_of(name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    model.hash(&mut hasher);
+    name.hash(&mut hasher);
     hasher.finish()
 }
 
@@ -87,6 +87,7 @@ pub(super) fn rung_spec(rung: &config::Rung, dialect: Dialect, domains: &Domains
         ttft: rung.ttft,
         inter_token: rung.inter_token,
         pings_count: rung.pings_count,
+        free,
         on_empty: match rung.on_empty {
             config::OnEmpty::Next => OnEmpty::Next,
             config::OnEmpty::End => OnEmpty::End,

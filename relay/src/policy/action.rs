@@ -21,7 +21,8 @@ pub enum Action {
         kind: AttemptKind,
         /// Leave out the fields that the relay adds on its own.
         plain: bool,
-        /// The body may leave the relay once and never again: no redial by the transport.
+        /// On a connection of its own: a reused one may be dead, and the body may leave the relay
+        /// only once, or has been lost on such a one.
         once: bool,
         /// It is a half-open breaker's probe.
         probe: bool,

@@ -23,11 +23,20 @@ pub(crate) struct End {
     pub(crate) clock: Option<Duration>,
     /// A refusal whose reason no matcher knows.
     pub(crate) unmatched: bool,
+    /// It says nothing about its rung.
+    pub(crate) excused: bool,
 }
 
 impl From<AttemptOutcome> for End {
     fn from(outcome: AttemptOutcome) -> Self {
-        Self { outcome, cause: None, retry_after: None, clock: None, unmatched: false }
+        Self {
+            outcome,
+            cause: None,
+            retry_after: None,
+            clock: None,
+            unmatched: false,
+            excused: false,
+        }
     }
 }
 
@@ -63,6 +72,8 @@ pub(crate) struct Attempt {
     pub(crate) plain: bool,
     /// Repeated without the relay's own fields: what it said was no fault of the request.
     pub(crate) repeated: bool,
+    /// Repeated on a new connection: it died of a reused one.
+    pub(crate) stale: bool,
     /// What was refused is how the relay put the request for another dialect.
     pub(crate) wording: bool,
     pub(crate) first_token: Option<Time>,
@@ -104,6 +115,7 @@ impl Attempt {
             finished: None,
             ttft_waived: None,
             repeated: false,
+            stale: false,
             wording: false,
             status: None,
             outcome: None,

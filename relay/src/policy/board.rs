@@ -8,6 +8,7 @@
 
 mod finishes;
 mod reshape;
+mod usable;
 
 pub use reshape::{Placed, places};
 
@@ -21,7 +22,8 @@ use crate::policy::remembered::{Remembered, RememberedState};
 use crate::policy::table::{Verdict, row};
 use crate::policy::time::Time;
 use crate::policy::transition::{Evidence, Spared, Tip, Transition};
-use shared::{AttemptOutcome, Cause, PassedOver};
+use crate::policy::witness::Present;
+use shared::{AttemptOutcome, Cause};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,6 +48,9 @@ pub struct Board {
     next_expiry: Option<Time>,
     /// Requests so far, on all ladders.
     walks: u64,
+    /// Whose request the board serves now.
+    asking: u64,
+    present: Present,
     rng: fastrand::Rng,
 }
 
@@ -76,15 +81,14 @@ pub struct Report {
     pub unmatched: bool,
     /// The number of its walk.
     pub walk: u64,
+    /// It says nothing about the rung, however it ended.
+    pub excused: bool,
 }
 
 impl Report {
-    /// What it says about its rung: nothing where the relay itself was at fault.
-    pub(crate) fn verdict(&self) -> Verdict {
-        match self.cause {
-            Some(Cause::RelayFault) => Verdict::Nothing,
-            _ => row(self.outcome).verdict,
-        }
+    /// What it says about its rung.
+    pub(crate) const fn verdict(&self) -> Verdict {
+        if self.excused { Verdict::Nothing } else { row(self.outcome).verdict }
     }
 }
 
@@ -108,6 +112,8 @@ impl Board {
             ended_orders: Vec::new(),
             next_expiry: None,
             walks: 0,
+            asking: 0,
+            present: Present::default(),
             rng,
         }
     }
@@ -123,37 +129,10 @@ impl Board {
         self.rungs.get(rung.0).map(|health| Arc::clone(&health.spec)).unwrap_or_default()
     }
 
-    /// Whether a new attempt may go to `rung` now.
-    ///
-    /// # Errors
-    /// Why not.
-    pub fn usable(&self, rung: RungIndex, now: Time) -> Result<(), PassedOver> {
-        let Some(health) = self.rungs.get(rung.0) else { return Err(PassedOver::Forced) };
-        let (forced, state) = health.rules(now);
-        if forced == Override::ForcedOpen {
-            return Err(PassedOver::Forced);
-        }
-        if health.hold.until(now).is_some() {
-            return Err(PassedOver::Hold);
-        }
-        match state {
-            _ if forced == Override::ForcedClosed => Ok(()),
-            State::Open { until } if until > now => Err(PassedOver::Open),
-            State::HalfOpen { taken: true, .. } => Err(PassedOver::NoSlot),
-            State::Closed | State::Open { .. } | State::HalfOpen { .. } => Ok(()),
-        }
-    }
-
     /// How often `rung` has asked for a pause.
     #[must_use]
     pub fn holds_asked(&self, rung: RungIndex) -> u64 {
         self.rungs.get(rung.0).map(|health| health.holds_asked).unwrap_or_default()
-    }
-
-    /// Until when `rung` is held.
-    #[must_use]
-    pub fn held_until(&self, rung: RungIndex, now: Time) -> Option<Time> {
-        self.rungs.get(rung.0).and_then(|health| health.hold.until(now))
     }
 
     /// Whether `rung` is closed, or forced so.
@@ -178,27 +157,6 @@ impl Board {
         self.rungs.get(rung.0).map(|health| &health.breaker)
     }
 
-    /// For how long a half-open rung has had no probe; `None` if it is not half-open.
-    #[must_use]
-    pub fn starved(&self, rung: RungIndex, now: Time) -> Option<Duration> {
-        let breaker = self.breaker(rung)?;
-        match breaker.state() {
-            State::HalfOpen { taken: false, .. } => Some(now.since(breaker.last_probe)),
-            State::Open { until } if until <= now => Some(now.since(until)),
-            _ => None,
-        }
-    }
-
-    /// When an open breaker turns half-open; `None` if it is not open.
-    #[must_use]
-    pub fn reopens(&self, rung: RungIndex) -> Option<Time> {
-        match self.breaker(rung)?.state() {
-            State::Open { until } => Some(until),
-            State::HalfOpen { .. } => Some(Time(0)),
-            State::Closed => None,
-        }
-    }
-
     /// The candidates in the order in which this request calls them: weights, shedding,
     /// demotion and starvation only move a rung, never take it off.
     pub(crate) fn order(
@@ -221,11 +179,12 @@ impl Board {
                 1.0
             };
             let shed = if ladder.shed { health.shed_share(now) } else { 0.0 };
+            let hollow = health.hollow.share(now, self.asking);
             if starving.is_none() && self.starved(rung, now).is_some_and(|span| span >= STARVING) {
                 starving = Some(rung);
             } else if health.forced == Override::Demoted {
                 demoted.push(rung);
-            } else if rng.f64() >= weight * (1.0 - shed) {
+            } else if rng.f64() >= weight * (1.0 - shed) * (1.0 - hollow) {
                 moved.push(rung);
             } else {
                 front.push(rung);
@@ -319,6 +278,7 @@ impl Board {
         let net = now.since(dialled).saturating_sub(size_term(prompt_tokens));
         let after_mark = slow || health.mark().is_some_and(|mark| net > mark);
         health.hold.token(dialled);
+        health.witnesses.token(self.asking, dialled);
         health.token(now, net, ticket, after_mark);
         health.suspect = None;
         if frozen(health.forced) {
@@ -330,6 +290,7 @@ impl Board {
             None
         } else {
             health.count_for_shedding(now, true);
+            health.witnesses.word(now, (self.asking, self.present), false);
             health.breaker.good(now, ticket)
         };
         if let Some(why) = change {
@@ -369,12 +330,27 @@ impl Board {
             AttemptOutcome::Overloaded => retry_after.is_some(),
             _ => false,
         };
-        if asks_for_a_pause {
-            health.hold.ask(now, dialled, retry_after, &health.spec, &mut self.rng);
+        let Health { witnesses, hold, spec, .. } = health;
+        let own = asks_for_a_pause
+            .then(|| witnesses.own_hold(now, (self.asking, self.present)))
+            .flatten();
+        if let Some(own) = own {
+            own.ask(now, dialled, retry_after, spec, &mut self.rng);
+        } else if asks_for_a_pause {
+            hold.ask(now, dialled, retry_after, spec, &mut self.rng);
             health.holds_asked += 1;
             if health.hold.is_news() {
                 self.changed.push(rung);
             }
+        }
+        match outcome {
+            AttemptOutcome::Empty | AttemptOutcome::Invalid => {
+                health.hollow.count(now, self.asking, false);
+            }
+            AttemptOutcome::Ok | AttemptOutcome::Refused => {
+                health.hollow.count(now, self.asking, true);
+            }
+            _ => {}
         }
         let verdict = report.verdict();
         let bad_before = !had_token && verdict == Verdict::Bad && !asks_for_a_pause;
@@ -414,6 +390,7 @@ impl Board {
         else {
             return;
         };
+        health.witnesses.word(now, (self.asking, self.present), true);
         if let Some(why) = health.breaker.stream_quiet(ticket) {
             self.try_to_open(rung, now, why, Tip::default());
         }
@@ -426,6 +403,7 @@ impl Board {
             return;
         }
         health.count_for_shedding(now, false);
+        health.witnesses.word(now, (self.asking, self.present), true);
         if let Some(why) = health.breaker.bad(now, ticket, ended.is_none()) {
             self.try_to_open(rung, now, why, ended.unwrap_or_default());
         }
@@ -451,6 +429,7 @@ impl Board {
         let from = health.breaker.state();
         match report.verdict() {
             Verdict::StreamBad => {
+                health.witnesses.word(now, (self.asking, self.present), true);
                 if let Some(why) = health.breaker.stream_bad(now, ticket, (slow, quiet)) {
                     self.try_to_open(rung, now, why, tip);
                 }
@@ -496,6 +475,12 @@ impl Board {
     /// would only move it.
     fn try_to_open(&mut self, rung: RungIndex, now: Time, why: Why, tip: Tip) {
         let reopening = why == Why::ProbeBad;
+        // What one client's requests brought closes the rung to nobody else.
+        let agreed =
+            self.rungs.get(rung.0).is_some_and(|health| health.witnesses.agree(now, self.present));
+        if !agreed && !reopening && why != Why::SlowP95 {
+            return;
+        }
         let is_load = why != Why::BrokenRun && self.is_load(rung, now);
         let spared = !reopening && (is_load || self.is_needed(rung, now));
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
@@ -512,7 +497,7 @@ impl Board {
 
     fn is_needed(&self, rung: RungIndex, now: Time) -> bool {
         let carries = |other: &RungIndex| {
-            *other != rung && self.is_closed(*other) && self.usable(*other, now).is_ok()
+            *other != rung && self.is_closed(*other) && self.usable_by_all(*other, now).is_ok()
         };
         let on_it = |ladder: &&Standing| ladder.spec.rungs.contains(&rung);
         self.ladders.iter().filter(on_it).any(|ladder| !ladder.spec.rungs.iter().any(carries))
@@ -600,6 +585,7 @@ impl Board {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         let from = health.breaker.state();
         health.hold = crate::policy::hold::Hold::default();
+        health.witnesses.pardon();
         health.breaker.probe_now(now);
         self.note(rung, now, from, Why::Operator);
     }
@@ -710,6 +696,13 @@ impl Board {
         let left =
             ladders.filter(|(_, rungs)| rungs.iter().any(is_taken) && rungs.iter().all(is_out));
         left.map(|(at, _)| LadderIndex(at)).collect()
+    }
+
+    /// A request of `client` uses the board from here on, until the next one does.
+    pub(crate) fn serve(&mut self, now: Time, client: u64) {
+        self.asking = client;
+        self.present.asks(now, client);
+        self.settle(now);
     }
 
     /// Ends the overrides and orders whose time is over. Every walk does so before anything else;

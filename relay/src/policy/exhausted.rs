@@ -106,7 +106,9 @@ fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failu
         Failure { retry_after, speaker, ..told(Told::Unavailable, 503, failed) }
     } else if ranks().any(|rank| rank == Rank::Timeout) {
         told(Told::Timeout, 504, failed)
-    } else if told_by().all(|attempt| attempt.outcome == Some(AttemptOutcome::Auth)) {
+    } else if told_by().next().is_some()
+        && told_by().all(|attempt| attempt.outcome == Some(AttemptOutcome::Auth))
+    {
         told(Told::AccountRefused, 502, failed)
     } else {
         Failure { speaker: speaker(Rank::BadGateway), ..told(Told::BadGateway, 502, failed) }

@@ -8,10 +8,12 @@
 use crate::policy::breaker::{Breaker, State, Ticket};
 use crate::policy::histogram::{Counts, Rolling, at_least};
 use crate::policy::hold::Hold;
+use crate::policy::hollow::Hollow;
 use crate::policy::ladder::{HedgeSpec, RungSpec};
 use crate::policy::remembered::{Reference, Remembered};
 use crate::policy::returning::{Away, Returning};
 use crate::policy::time::Time;
+use crate::policy::witness::Witnesses;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -99,6 +101,8 @@ pub(crate) struct Health {
     /// How often a provider asked for a pause; an operator who ends a hold does not undo that.
     pub(crate) holds_asked: u64,
     pub(crate) breaker: Breaker,
+    pub(crate) hollow: Hollow,
+    pub(crate) witnesses: Witnesses,
     pub(crate) forced: Override,
     /// When the override ends by itself; `None`: never, or there is none.
     pub(crate) forced_until: Option<Time>,
@@ -165,6 +169,8 @@ impl Health {
             spec: Arc::new(spec),
             hold: Hold::default(),
             holds_asked: 0,
+            hollow: Hollow::default(),
+            witnesses: Witnesses::default(),
             forced: Override::Auto,
             forced_until: None,
             suspect: None,

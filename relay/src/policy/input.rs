@@ -115,12 +115,18 @@ pub enum NoHead {
     OwnFault,
     /// Connected, sent, and closed without an answer.
     Closed,
+    /// Sent on a reused connection that was closed at once: the provider had most likely closed
+    /// it while it was idle. The rung is called again, on a connection of its own.
+    Stale,
+    /// Closed without an answer while the body was still being sent. The provider may have
+    /// refused a body that is too large for it.
+    NotTaken,
 }
 
 impl NoHead {
     /// Whether the request's body may have reached the provider.
     #[must_use]
     pub const fn body_was_sent(self) -> bool {
-        matches!(self, Self::Closed)
+        matches!(self, Self::Closed | Self::Stale | Self::NotTaken)
     }
 }

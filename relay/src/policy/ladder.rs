@@ -178,6 +178,8 @@ pub struct RungSpec {
     pub inter_token: Option<Duration>,
     /// Whether signs of life without content feed the second clock.
     pub pings_count: bool,
+    /// Whether its calls cost nothing.
+    pub free: bool,
     /// What an empty answer means here.
     pub on_empty: OnEmpty,
     /// What a refusal means here.
@@ -242,6 +244,7 @@ impl Default for RungSpec {
             ttft: None,
             inter_token: None,
             pings_count: false,
+            free: false,
             on_empty: OnEmpty::Next,
             on_refusal: OnRefusal::End,
             hold_base: Duration::from_secs(2),
@@ -374,4 +377,6 @@ pub struct Need {
     ///
     /// [`Input::Sent`]: crate::policy::Input::Sent
     pub sent_later: bool,
+    /// The number of the client whose request it is; 0 where clients are not told apart.
+    pub client: u64,
 }

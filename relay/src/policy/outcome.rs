@@ -17,9 +17,7 @@ pub fn judge(ending: &Ending, had_token: bool) -> AttemptOutcome {
         Ending::Status { status, signature, .. } => {
             signature.map_or_else(|| by_status(*status), by_signature)
         }
-        Ending::NoHead(
-            NoHead::NotConnected | NoHead::ConnectTimeout | NoHead::OwnFault | NoHead::Closed,
-        ) => AttemptOutcome::Connect,
+        Ending::NoHead(_) => AttemptOutcome::Connect,
     }
 }
 
@@ -32,6 +30,14 @@ pub const fn is_own_fault(ending: &Ending, stood_still: bool) -> bool {
         Ending::NoHead(NoHead::ConnectTimeout) => stood_still,
         _ => false,
     }
+}
+
+/// Whether it says nothing about the rung, whatever its outcome: the relay is to blame, a
+/// connection had been closed while it was idle, or the provider closed while a large body was being sent, which it may do only to refuse that body.
+#[must_use]
+pub const fn is_excused(ending: &Ending, stood_still: bool) -> bool {
+    is_own_fault(ending, stood_still)
+        || matches!(ending, Ending::NoHead(NoHead::Stale | NoHead::NotTaken))
 }
 
 /// Judges an answer that came to its proper end.

@@ -84,7 +84,8 @@ pub fn first_tokens(
 /// Whether every rung of `ladder` is open, held or forced open.
 #[must_use]
 pub fn is_all_sick(board: &Board, ladder: &LadderSpec, now: Time) -> bool {
-    let is_well = |rung: &RungIndex| board.is_closed(*rung) && board.usable(*rung, now).is_ok();
+    let is_well =
+        |rung: &RungIndex| board.is_closed(*rung) && board.usable_by_all(*rung, now).is_ok();
     !ladder.rungs.iter().any(is_well)
 }
 
@@ -99,7 +100,7 @@ pub fn lost_capability(
 ) -> Option<&'static str> {
     let needs = need.capabilities.union(ladder.require);
     let left = || {
-        let is_in = |rung: &&RungIndex| board.usable(**rung, now) != Err(PassedOver::Forced);
+        let is_in = |rung: &&RungIndex| board.usable_by_all(**rung, now) != Err(PassedOver::Forced);
         ladder.rungs.iter().filter(is_in).filter_map(|rung| board.spec(*rung))
     };
     // With nobody left it is the ladder that is lost, not a capability.

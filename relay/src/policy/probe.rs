@@ -10,7 +10,7 @@ use crate::policy::board::{Board, Report};
 use crate::policy::breaker::Ticket;
 use crate::policy::input::Ending;
 use crate::policy::ladder::RungIndex;
-use crate::policy::outcome::{is_own_fault, judge};
+use crate::policy::outcome::{is_excused, is_own_fault, judge};
 use crate::policy::time::Time;
 use crate::policy::walk::{is_unmatched, refused_with, retry_after, verdicts};
 use shared::{AttemptOutcome, Cause, TokenVerdict};
@@ -27,6 +27,8 @@ pub struct Probe {
     pub(crate) prompt_tokens: u64,
     /// The number of the walk that it was an attempt of.
     pub(crate) walk: u64,
+    /// Whose request it was.
+    pub(crate) client: u64,
     /// When it is slow, if it has not been called so.
     pub(crate) mark: Option<Time>,
     pub(crate) slow: bool,
@@ -69,6 +71,7 @@ impl Probe {
 
     /// Its first token came: it is done.
     pub fn token(&mut self, now: Time, board: &mut Board) {
+        board.serve(now, self.client);
         if self.mark.is_some_and(|mark| mark <= now) {
             self.say_slow(now, board);
         }
@@ -80,15 +83,18 @@ impl Probe {
 
     /// Its call is over without a token: it is done.
     pub fn ended(&mut self, now: Time, ending: &Ending, board: &mut Board) {
+        board.serve(now, self.client);
         // What it says is heard as if its client still waited.
         let (retry_after, unmatched) = (retry_after(ending), is_unmatched(ending));
         let cause = is_own_fault(ending, self.stood_still).then_some(Cause::RelayFault);
-        let end = End { cause, retry_after, unmatched, ..judge(ending, false).into() };
+        let excused = is_excused(ending, self.stood_still);
+        let end = End { cause, retry_after, unmatched, excused, ..judge(ending, false).into() };
         self.end(now, end, refused_with(ending), board);
     }
 
     /// A deadline may have passed; returns whether it is done and must be cut.
     pub fn wake(&mut self, now: Time, board: &mut Board) -> bool {
+        board.serve(now, self.client);
         if self.mark.is_some_and(|mark| mark <= now) {
             self.say_slow(now, board);
         }
@@ -101,6 +107,7 @@ impl Probe {
 
     /// Its rung was forced open: it is done, and has said nothing.
     pub fn cut(&mut self, now: Time, board: &mut Board) {
+        board.serve(now, self.client);
         self.end(now, AttemptOutcome::Cancelled.into(), None, board);
     }
 
@@ -119,7 +126,7 @@ impl Probe {
     }
 
     fn end(&mut self, now: Time, end: End, status: Option<u16>, board: &mut Board) {
-        let End { outcome, cause, retry_after, unmatched, .. } = end;
+        let End { outcome, cause, retry_after, unmatched, excused, .. } = end;
         let report = Report {
             ticket: self.ticket,
             outcome,
@@ -133,6 +140,7 @@ impl Probe {
             prompt_tokens: self.prompt_tokens,
             unmatched,
             walk: self.walk,
+            excused,
         };
         if !self.slow {
             self.verdict = verdicts(&report).0;

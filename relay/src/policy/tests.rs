@@ -9,6 +9,8 @@ mod exhausted;
 mod forcing;
 mod hedging;
 mod hold;
+mod hollow;
+mod hostile;
 mod house;
 mod laws;
 mod onward;

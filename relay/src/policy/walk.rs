@@ -17,7 +17,7 @@ use crate::policy::board::{Board, Report};
 use crate::policy::exhausted::told;
 use crate::policy::input::{Answer, Ending, Input};
 use crate::policy::ladder::{DEFAULT_TTFT, LadderIndex, LadderSpec, Need, OnRefusal, RungIndex};
-use crate::policy::outcome::{is_own_fault, judge, judge_answer};
+use crate::policy::outcome::{is_excused, is_own_fault, judge, judge_answer};
 use crate::policy::plan::{Plan, plan};
 use crate::policy::probe::Probe;
 use crate::policy::table::Verdict;
@@ -123,7 +123,7 @@ impl Walk {
         if self.is_over() {
             return;
         }
-        board.settle(now);
+        board.serve(now, self.need.client);
         match input {
             Input::Start => self.start(now, board, out),
             Input::Token { attempt, refusal } => self.token(now, attempt, refusal, board, out),
@@ -248,8 +248,10 @@ impl Walk {
         let number = u32::try_from(self.attempts.len().saturating_add(1)).unwrap_or(u32::MAX);
         let attempt = AttemptId(number);
         // Once a rung has refused the relay's own fields it is not sent them again.
-        let knows = |other: &Attempt| other.rung == rung && (other.plain || other.repeated);
+        let knows =
+            |other: &Attempt| other.rung == rung && (other.plain || other.repeated && !other.stale);
         let plain = plain || self.attempts.iter().any(knows);
+        let was_stale = self.attempts.iter().any(|other| other.rung == rung && other.stale);
         // A rung that was passed over when the walk was planned may be called after all.
         if kind != AttemptKind::LastResort {
             self.plan.passed_over.retain(|(other, _)| *other != rung);
@@ -266,7 +268,7 @@ impl Walk {
         if let Some(attempt) = self.attempts.last_mut() {
             attempt.sent = !self.need.sent_later;
         }
-        let (once, probe) = (self.has_side_effects(), ticket.probe);
+        let (once, probe) = (self.has_side_effects() || was_stale, ticket.probe);
         out.push(Action::Dial { attempt, rung, kind, plain, once, probe });
     }
 
@@ -322,6 +324,7 @@ impl Walk {
         let Some(attempt) = self.live(id) else { return };
         attempt.status = refused_with(ending);
         let own_fault = is_own_fault(ending, attempt.stood_still);
+        let excused = is_excused(ending, attempt.stood_still);
         // After a finish reason only usage and terminator were due: a break there
         // takes nothing from the answer, an error object still says that it is wrong.
         let outcome = match (attempt.finished, ending) {
@@ -330,7 +333,7 @@ impl Walk {
         };
         let (retry_after, unmatched) = (retry_after(ending), is_unmatched(ending));
         let cause = own_fault.then_some(Cause::RelayFault);
-        let end = End { cause, retry_after, unmatched, ..outcome.into() };
+        let end = End { cause, retry_after, unmatched, excused, ..outcome.into() };
         self.close(now, id, end, board, out);
         self.after(now, id, outcome, Some(ending), board, out);
     }
@@ -389,7 +392,7 @@ impl Walk {
     ) {
         let (prompt_tokens, walk) = (self.need.prompt_tokens, self.number);
         let Some(attempt) = self.live(id) else { return };
-        let End { outcome, cause, retry_after, clock, unmatched } = end;
+        let End { outcome, cause, retry_after, clock, unmatched, excused } = end;
         attempt.outcome = Some(outcome);
         let report = Report {
             ticket: attempt.ticket,
@@ -404,6 +407,7 @@ impl Walk {
             prompt_tokens,
             unmatched,
             walk,
+            excused,
         };
         let (verdict, stream_verdict) = verdicts(&report);
         board.ended(attempt.rung, now, &report);
@@ -420,7 +424,7 @@ impl Walk {
     /// A silent probe that lost its race runs on unseen: the breaker must learn from it.
     fn detach(&mut self, id: AttemptId, board: &Board, out: &mut Vec<Action>) {
         let (prompt_tokens, walk) = (self.need.prompt_tokens, self.number);
-        let own = self.ladder.ttft;
+        let (own, client) = (self.ladder.ttft, self.need.client);
         let Some(attempt) = self.live(id) else { return };
         attempt.outcome = Some(AttemptOutcome::Cancelled);
         let hard = attempt.spec.ttft.or(own);
@@ -432,6 +436,7 @@ impl Walk {
             stood_still: attempt.stood_still,
             prompt_tokens,
             walk,
+            client,
             mark: mark.map(|mark| attempt.dialled.plus(mark)),
             slow: attempt.slow,
             had_token: false,

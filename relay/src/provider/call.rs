@@ -3,6 +3,7 @@
 //! Dropping a call closes its connection, silent or not: that is how an
 //! attempt is cut.
 
+use super::body;
 use super::client::Provider;
 use super::fresh::watching;
 use crate::wall;
@@ -24,9 +25,8 @@ const MAX_ERROR_BODY: usize = 64 * 1024;
 const ERROR_BODY_TIME: Duration = Duration::from_millis(500);
 /// A provider's last chunk follows its terminator within this, or the connection is closed.
 const END_OF_BODY: Duration = Duration::from_secs(1);
-
-/// A pooled connection that the provider had closed already fails within this. One that dies
-/// later has carried a request that the provider may have worked on: that is a failure.
+/// A reused connection that dies within this was closed by the provider while it was idle, most
+/// likely. One that dies later may have died of the request.
 const STALE: Duration = Duration::from_millis(500);
 
 /// What an upstream call said.
@@ -63,6 +63,10 @@ pub enum Said {
     OwnFault(&'static str),
     /// Sent, and closed without an answer.
     NoAnswer(&'static str),
+    /// Sent on a reused connection, which was closed at once without an answer.
+    Stale,
+    /// Closed without an answer while the body was still being sent.
+    NotTaken,
 }
 
 type Opening = Pin<Box<dyn Future<Output = Opened> + Send>>;
@@ -81,7 +85,6 @@ enum State {
 }
 
 /// What is sent.
-#[derive(Clone)]
 pub(super) struct Sending {
     pub(super) url: reqwest::Url,
     pub(super) headers: HeaderMap,
@@ -183,8 +186,7 @@ async fn open(provider: Arc<Provider>, sending: Sending, max_answer: usize, once
     Opened { said, body, slot }
 }
 
-/// Sends the request; a reused connection that dies at once, before the head, is dialled fresh,
-/// once.
+/// Sends the request, once.
 async fn send(
     provider: &Provider,
     sending: Sending,
@@ -192,24 +194,23 @@ async fn send(
 ) -> Result<reqwest::Response, Said> {
     let clients = provider.clients().map_err(|_why| Said::OwnFault("no client can be built"))?;
     if once {
-        return post(&clients.fresh, sending).await.map_err(|error| no_head(&error));
+        let length = sending.body.len();
+        return post(&clients.fresh, sending).await.map_err(|error| no_head(&error, length));
     }
-    let sent = wall::now();
-    let (answer, connected) = watching(post(&clients.pooled, sending.clone())).await;
-    match answer {
-        Ok(response) => Ok(response),
-        Err(error) if !connected && !error.is_connect() && wall::now().since(sent) < STALE => {
-            post(&clients.fresh, sending).await.map_err(|error| no_head(&error))
-        }
-        Err(error) => Err(no_head(&error)),
-    }
+    let (began, length) = (wall::now(), sending.body.len());
+    let (answer, connected) = watching(post(&clients.pooled, sending)).await;
+    answer.map_err(|error| {
+        let reused = !connected && !error.is_connect();
+        let at_once = wall::now().since(began) < STALE;
+        if reused && at_once { Said::Stale } else { no_head(&error, length) }
+    })
 }
 
 async fn post(
     client: &reqwest::Client,
     Sending { url, headers, body }: Sending,
 ) -> Result<reqwest::Response, reqwest::Error> {
-    client.post(url).headers(headers).body(body).send().await
+    client.post(url).headers(headers).body(body::outgoing(body)).send().await
 }
 
 async fn receive(response: reqwest::Response, max_answer: usize) -> (Said, Option<reqwest::Body>) {
@@ -283,9 +284,14 @@ fn media_type(content_type: &str) -> &str {
     content_type.split(';').next().unwrap_or_default().trim()
 }
 
-/// What failed, in our own words: the client library's text would name addresses.
-fn no_head(error: &reqwest::Error) -> Said {
+/// What failed, in our own words: the client library's text would name addresses. `length` is
+/// the request body's.
+fn no_head(error: &reqwest::Error, length: usize) -> Said {
     if !error.is_connect() {
+        // A small body fits into the socket's buffer: whether it was taken is not known.
+        if length > body::PIECE && failed_while_sending(error) {
+            return Said::NotTaken;
+        }
         return Said::NoAnswer("connection closed without an answer");
     }
     if let Some(why) = own_fault(error) {
@@ -301,6 +307,12 @@ fn no_head(error: &reqwest::Error) -> Said {
     } else {
         "connection refused or unreachable"
     })
+}
+
+fn failed_while_sending(error: &reqwest::Error) -> bool {
+    // The library has no other name for it.
+    let is_write = |cause: &hyper::Error| cause.to_string().starts_with("error writing a body");
+    causes(error).filter_map(|cause| cause.downcast_ref::<hyper::Error>()).any(is_write)
 }
 
 fn is_tls(error: &reqwest::Error) -> bool {

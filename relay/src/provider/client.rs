@@ -28,7 +28,7 @@ const MAX_HEADERS: usize = 1000;
 #[derive(Debug, Clone)]
 pub(super) struct Clients {
     pub(super) pooled: reqwest::Client,
-    /// One that never reuses a connection, for the one fresh redial.
+    /// One that never reuses a connection.
     pub(super) fresh: reqwest::Client,
 }
 
@@ -81,7 +81,7 @@ pub struct Ask<'a> {
     pub along: &'a HeaderMap,
     /// The most bytes that an answer in one body may have.
     pub max_answer: usize,
-    /// The body is sent on a connection of its own and never again.
+    /// The body is sent on a connection of its own.
     pub once: bool,
 }
 

@@ -1,10 +1,10 @@
 //! Tells whether a call went out on a new connection or on a reused one.
 //!
 //! A provider may close an idle connection at the very moment it is reused;
-//! such a call died of the relay's own pooling and is dialled once more. To
+//! such a call died of the relay's own pooling, and the walk dials once more. To
 //! know it, the connector leaves a mark in the task of the call that made it
 //! connect. (A call that started a connection but was handed a freed one
-//! instead counts as new: then nothing is dialled again, which is the safe side.)
+//! instead counts as new: then the rung is blamed, and nothing is dialled for free.)
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -195,7 +195,7 @@ async fn stream_options_can_be_switched_off_for_a_rung() {
 }
 
 #[tokio::test]
-async fn a_reused_connection_that_dies_is_redialled_without_a_trace() {
+async fn a_reused_connection_that_dies_is_called_again_and_the_journal_says_so() {
     for dying in [Reply::closed(), Reply::reset_at_once()] {
         let a = Provider::scripted(move |call| {
             if call.on_connection == 0 { Reply::text("fresh") } else { dying.clone() }
@@ -207,8 +207,13 @@ async fn a_reused_connection_that_dies_is_redialled_without_a_trace() {
             let before = a.count();
             let answer = relay.ask().await;
             answer.assert_good("fresh");
-            assert_eq!(tried(&relay.journaled(&answer.id()).await), ["a first ok"]);
-            reused |= a.count() == before + 2;
+            let detail = relay.journaled(&answer.id()).await;
+            let twice = a.count() == before + 2;
+            let all =
+                if twice { ["a first connect", "a retry ok"].as_slice() } else { &["a first ok"] };
+            assert_eq!(tried(&detail), all);
+            assert_eq!(detail.attempts[0].verdict.is_none(), twice, "no fault of the rung's");
+            reused |= twice;
         }
         assert!(reused, "the relay keeps connections: {} for 5 requests", a.connections());
     }

@@ -72,9 +72,10 @@ async fn h5_what_a_provider_says_of_the_relays_account_is_not_passed_on() {
 }
 
 #[tokio::test]
-async fn h2_a_reused_connection_that_dies_late_is_a_failure_and_not_sent_again() {
+async fn h2_calls_at_the_provider_are_attempts_in_the_journal() {
+    // One that dies at once was closed while it was idle, most likely: the rung is called again.
     for (works, all, words) in [
-        (ms(0), ["a first ok"].as_slice(), "from A"),
+        (ms(0), ["a first connect", "a retry ok"].as_slice(), "from A"),
         (ms(900), &["a first connect", "b failover ok"], "from B"),
     ] {
         // A connection that is used again is closed after a while without a word.
@@ -97,5 +98,63 @@ async fn h2_a_reused_connection_that_dies_late_is_a_failure_and_not_sent_again()
         assert_eq!(tried(&relay.journaled(&answer.id()).await), all);
         let sent = a.count() - before;
         assert_eq!(sent, if works.is_zero() { 2 } else { 1 }, "{works:?}");
+    }
+}
+
+/// Faults of a first rung, each answered by the second one.
+fn faults() -> Vec<(&'static str, Reply)> {
+    let error = |status| Reply::error(status, "no", "server_error", &Value::Null);
+    vec![
+        ("500", error(500)),
+        ("503", error(503)),
+        ("429", error(429).header("retry-after", "1")),
+        ("reset", Reply::reset_at_once()),
+        ("closed", Reply::closed()),
+        ("a page", Reply::body(200, "text/html", "<html>")),
+        ("nonsense", Reply::sse("data: {nonsense\n\n")),
+        ("empty", Reply::sse([openai::role(), openai::finish("stop")].concat())),
+        ("silent", Reply::silent()),
+        ("a cut stream", Reply::begins("some").cut()),
+        ("a wrong key", error(401)),
+    ]
+}
+
+#[tokio::test]
+async fn h_after_every_fault_the_same_relay_still_answers() {
+    let a = Provider::always(Reply::text("from A")).await;
+    let b = Provider::always(Reply::text("from B")).await;
+    let relay = Relay::start(&Setup::over(&[&a, &b]).clocks("ttft = \"300ms\"")).await;
+    for (name, fault) in faults() {
+        a.now_answers(fault);
+        for _ in 0..3 {
+            let answer = relay.ask().await;
+            let is_broken = answer.error_object().is_some();
+            assert_eq!(answer.status, 200, "{name}");
+            assert_eq!(is_broken, answer.text() == "some", "{name}: only a begun stream breaks");
+        }
+        a.now_answers(Reply::text("from A"));
+        for _ in 0..2 {
+            let answer = relay.ask().await;
+            assert_eq!((answer.status, answer.saw_done()), (200, true), "alive after {name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn h_a_provider_that_is_out_is_called_few_times_in_the_first_three_seconds() {
+    let outages = faults().into_iter().filter(|(name, _)| *name != "empty");
+    let calls = outages.map(async |(name, fault)| {
+        let a = Provider::always(fault).await;
+        let b = Provider::always(Reply::text("from B")).await;
+        let relay = Relay::start(&Setup::over(&[&a, &b]).clocks("ttft = \"100ms\"")).await;
+        let began = tests::clock::now();
+        while began.elapsed() < ms(3_000) {
+            let _answer = relay.ask().await;
+        }
+        (name, a.count())
+    });
+    // Five in a row open its breaker for 3.5 s at least; a hold of 1 s lets one through.
+    for (name, calls) in futures_util::future::join_all(calls).await {
+        assert!((1..=7).contains(&calls), "{name}: called {calls} times");
     }
 }

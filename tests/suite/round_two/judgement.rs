@@ -1,7 +1,13 @@
 //! B: what one request may do to the health of a rung.
 
 use serde_json::{Value, json};
-use tests::{Provider, Relay, Reply, Setup};
+use sha2::{Digest as _, Sha256};
+use shared::AttemptOutcome;
+use std::fmt::Write as _;
+use tests::clock::within;
+use tests::relay::tried;
+use tests::{Provider, Relay, Reply, Setup, openai};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 #[tokio::test]
 async fn b7_a_wrong_key_is_the_reason_for_every_caller() {
@@ -51,4 +57,155 @@ async fn b7_with_everything_open_the_cool_downs_end_is_told() {
     answer.assert_error(503);
     let seconds: u64 = answer.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=7).contains(&seconds), "the cool-down is 5 s and its jitter: {seconds}");
+}
+
+fn empty() -> Reply {
+    Reply::sse([openai::role(), openai::finish("stop"), openai::DONE.to_owned()].concat())
+}
+
+#[tokio::test]
+async fn b3_empty_answers_do_not_cost_every_later_request_a_dead_call() {
+    let a = Provider::always(empty()).await;
+    let b = Provider::always(Reply::text("from B")).await;
+    let relay = Relay::start(&Setup::over(&[&a, &b])).await;
+    for _ in 0..60 {
+        relay.ask().await.assert_good("from B");
+    }
+    assert!((3..=30).contains(&a.count()), "{} of 60 requests asked A first", a.count());
+    assert_eq!(relay.story(), Vec::<String>::new(), "it says nothing of whether A is up");
+    // It is asked now and then, and is back in its place once it answers.
+    a.now_answers(Reply::text("from A"));
+    let mut last = Vec::new();
+    within("A to be in its place again", async {
+        while last.len() < 20 || last.iter().rev().take(20).any(|text| text != "from A") {
+            last.push(relay.ask().await.text());
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn b3_free_rungs_are_passed_however_many_are_empty() {
+    let free = "price = { input = 0.0, output = 0.0 }";
+    let a = Provider::always(empty()).await;
+    let b = Provider::always(empty()).await;
+    let c = Provider::always(empty()).await;
+    let d = Provider::always(Reply::text("from D")).await;
+    let setup = Setup::over(&[&a, &b, &c, &d]).rung("a", free).rung("b", free).rung("c", free);
+    let relay = Relay::start(&setup).await;
+    let answer = relay.ask().await;
+    answer.assert_good("from D");
+    let all = ["a first empty", "b failover empty", "c failover empty", "d failover ok"];
+    assert_eq!(tried(&relay.journaled(&answer.id()).await), all);
+}
+
+/// A provider that refuses a large body early: it reads the start of it, answers, and closes.
+async fn refuses_early() -> std::net::SocketAddr {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut start = vec![0; 256 * 1024];
+                let _ = stream.read(&mut start).await;
+                let body = openai::error_body("too large for us", "invalid", &Value::Null);
+                let body = body.to_string();
+                let head = "HTTP/1.1 413 Too Large\r\ncontent-type: application/json\r\n";
+                let head = format!("{head}content-length: {}\r\n\r\n", body.len());
+                let _ = stream.write_all((head + &body).as_bytes()).await;
+            });
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn b6_a_body_that_is_refused_while_it_is_sent_is_no_verdict_and_its_413_is_heard() {
+    let a = refuses_early().await;
+    let b = Provider::always(Reply::text("from B")).await;
+    let setup = Setup::default().and_rung(&format!("http://{a}/v1")).and_rung(&b.base_url());
+    let relay = Relay::start(&setup).await;
+    let large = openai::with(
+        openai::ask("chat"),
+        &json!({"messages": [{"role": "user", "content": "x".repeat(8 << 20)}]}),
+    );
+    let mut heard = 0;
+    for _ in 0..16 {
+        let answer = relay.send(&large).await;
+        let detail = relay.journaled(&answer.id()).await;
+        let first = &detail.attempts[0];
+        assert_eq!(first.verdict, None, "{:?}", tried(&detail));
+        if first.outcome == Some(AttemptOutcome::BadRequest) {
+            answer.assert_error(413);
+            heard += 1;
+        } else {
+            // The answer was lost with the connection: the next rung is asked.
+            assert_eq!(tried(&detail), ["a first connect", "b failover ok"]);
+        }
+    }
+    assert_eq!(relay.story(), Vec::<String>::new(), "no breaker has moved");
+    assert!(heard >= 8, "{heard} of 16 were heard");
+}
+
+fn key(client: &str) -> String {
+    format!("client-key-of-{client}")
+}
+
+/// Two clients with keys of their own.
+fn two_clients() -> String {
+    ["honest", "hostile"]
+        .map(|name| {
+            let hash = Sha256::digest(key(name).as_bytes());
+            let hex = hash.iter().fold(String::new(), |mut hex, byte| {
+                let _ = write!(hex, "{byte:02x}");
+                hex
+            });
+            format!("[clients.{name}]\nkey_sha256 = \"{hex}\"\n")
+        })
+        .concat()
+}
+
+#[tokio::test]
+async fn one_hostile_client_changes_nothing_for_another() {
+    let poison = || {
+        let long_hold = ("retry-after", "600");
+        let error = |status| Reply::error(status, "no", "server_error", &Value::Null);
+        vec![
+            ("errors", error(500)),
+            ("overload", error(503)),
+            ("a long hold", error(429).header(long_hold.0, long_hold.1)),
+            ("an overload with a hold", error(503).header(long_hold.0, long_hold.1)),
+            ("closed", Reply::closed()),
+            ("reset", Reply::reset_at_once()),
+            ("a page", Reply::body(200, "text/html", "<html>")),
+            ("empty", empty()),
+            ("a cut stream", Reply::begins("some").cut()),
+            ("a wrong request", error(400)),
+        ]
+    };
+    for (name, reply) in poison() {
+        let a = Provider::scripted(move |call| {
+            let hostile = String::from_utf8_lossy(&call.body).contains("poison");
+            if hostile { reply.clone() } else { Reply::text("from A") }
+        })
+        .await;
+        let b = Provider::always(Reply::text("from B")).await;
+        let relay = Relay::start(&Setup::over(&[&a, &b]).extra(&two_clients())).await;
+        let ask = async |client: &str, text: &str| {
+            let bearer = format!("Bearer {}", key(client));
+            let body = openai::with(
+                openai::ask("chat"),
+                &json!({"messages": [{"role": "user", "content": text}]}),
+            );
+            relay.send_with(&[("Authorization", &bearer)], &body).await
+        };
+        ask("honest", "hello").await.assert_good("from A");
+        for _ in 0..12 {
+            for _ in 0..3 {
+                let _whatever = ask("hostile", "poison").await;
+            }
+            ask("honest", "hello").await.assert_good("from A");
+        }
+        assert_eq!(relay.story(), Vec::<String>::new(), "{name}");
+    }
 }

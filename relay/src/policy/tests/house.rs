@@ -154,6 +154,7 @@ pub(super) fn report(ticket: Ticket, dialled: Time) -> Report {
         prompt_tokens: 0,
         unmatched: false,
         walk: 0,
+        excused: false,
     }
 }
 

@@ -46,6 +46,7 @@ pub(super) fn ending() -> impl Strategy<Value = Ending> {
         Just(Ending::NoHead(NoHead::ConnectTimeout)),
         Just(Ending::NoHead(NoHead::OwnFault)),
         Just(Ending::NoHead(NoHead::Closed)),
+        Just(Ending::NoHead(NoHead::NotTaken)),
     ]
 }
 

@@ -119,3 +119,26 @@ fn what_the_relay_could_not_dial_is_no_verdict_and_opens_nothing() {
         assert_eq!(is_open, verdict.is_some(), "{no_head:?} {still}");
     }
 }
+
+#[test]
+fn h2_a_stale_connection_is_no_verdict_and_its_rung_is_called_again_on_a_new_one() {
+    let mut stage = Stage::on(2);
+    let actions = stage.end(A, Ending::NoHead(NoHead::Stale));
+    assert_eq!(said(&actions), (O::Connect, None, None));
+    assert_eq!(dials(&actions), [(2, 0, K::Retry)]);
+    let fresh = actions
+        .iter()
+        .any(|action| matches!(action, Action::Dial { once: true, plain: false, .. }));
+    assert!(fresh, "{actions:?}");
+    let actions = stage.end(B, Ending::NoHead(NoHead::Closed));
+    assert_eq!(said(&actions), (O::Connect, None, Some(V::Bad)));
+    assert_eq!(dials(&actions), [(3, 1, K::Failover)]);
+}
+
+#[test]
+fn b6_a_body_that_was_not_fully_taken_is_no_verdict() {
+    let mut stage = Stage::on(2);
+    let actions = stage.end(A, Ending::NoHead(NoHead::NotTaken));
+    assert_eq!(said(&actions), (O::Connect, None, None));
+    assert_eq!(dials(&actions), [(2, 1, K::Failover)]);
+}

@@ -38,6 +38,7 @@ fn ended(stage: &mut Stage, rung: RungIndex, outcome: O) {
         unmatched: false,
         status: None,
         walk: 0,
+        excused: false,
     };
     stage.board.ended(rung, stage.now, &report);
 }
@@ -283,6 +284,7 @@ fn a_ladder_keeps_its_budgets_and_one_that_has_gone_spares_nobody() {
             unmatched: false,
             status: None,
             walk: 0,
+            excused: false,
         };
         stage.board.ended(FIRST, now, &report);
     });

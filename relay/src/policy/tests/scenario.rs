@@ -95,6 +95,7 @@ impl Stage {
             prompt_tokens: 0,
             unmatched: false,
             walk: 0,
+            excused: false,
         };
         self.board.ended(RungIndex(rung), self.now, &report);
     }

@@ -7,7 +7,7 @@ use crate::policy::attempt::{Attempt, AttemptId};
 use crate::policy::board::Board;
 use crate::policy::budget::Budget;
 use crate::policy::exhausted::{failure, told};
-use crate::policy::input::Ending;
+use crate::policy::input::{Ending, NoHead};
 use crate::policy::ladder::{OnEmpty, OnRefusal, RETRIES_IF_NOBODY_WAITS, RungIndex};
 use crate::policy::table::{Again, Next, row};
 use crate::policy::time::Time;
@@ -22,7 +22,7 @@ const LONGEST_BACK_OFF: Duration = Duration::from_millis(1500);
 const ROOM_FOR_AN_ANSWER: Duration = Duration::from_secs(5);
 /// A taken probe slot is looked at again after this.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// So many empty answers are believed.
+/// So many empty answers are believed. Those of rungs that cost nothing are not counted.
 const EMPTIES_BELIEVED: usize = 2;
 
 impl Walk {
@@ -92,14 +92,17 @@ impl Walk {
         let row = row(outcome);
         let complains = outcome == AttemptOutcome::BadRequest && names_added_field(ending);
         let is_ours = complains && !plain;
-        if is_ours && self.has_attempts_left() {
-            // The relay's own field was at fault: that says nothing of the request or the rung.
+        let stale = matches!(ending, Some(Ending::NoHead(NoHead::Stale)));
+        if (is_ours || stale) && self.has_attempts_left() {
+            // The relay's own field, or its reuse of a connection, was at fault: that says
+            // nothing of the request or the rung.
             if let Some(attempt) = self.attempts.iter_mut().find(|attempt| attempt.id == id) {
                 attempt.repeated = true;
+                attempt.stale = stale;
             }
             // Another walk may have learnt meanwhile that the rung must not be called.
             if board.usable(rung, now).is_ok() {
-                return self.dial(now, rung, AttemptKind::Retry, true, board, out);
+                return self.dial(now, rung, AttemptKind::Retry, plain || is_ours, board, out);
             }
         }
         let is_wording = complains && self.is_translated(id);
@@ -348,14 +351,15 @@ impl Walk {
         self.attempts.len() < self.ladder.max_attempts()
     }
 
-    /// Two empty answers are believed, and so is a provider that says that the request is wrong.
+    /// Two empty answers that cost something are believed, and so is a provider that says that the request is wrong.
     fn nobody_says_otherwise(&self) -> bool {
         let ended_so = |outcome| {
             let mine =
                 move |attempt: &&Attempt| attempt.outcome == Some(outcome) && !attempt.repeated;
             self.attempts.iter().filter(mine)
         };
-        ended_so(AttemptOutcome::Empty).count() >= EMPTIES_BELIEVED
+        let paid = |attempt: &&Attempt| !attempt.spec.free;
+        ended_so(AttemptOutcome::Empty).filter(paid).count() >= EMPTIES_BELIEVED
             || ended_so(AttemptOutcome::BadRequest).any(|attempt| !attempt.wording)
     }
 
