@@ -42,7 +42,7 @@ pub enum Rule {
     Provider,
     /// One rung is sick, or about to be.
     Rung,
-    /// Twice as dear as usual, or more.
+    /// Twice as dear as usual, or more; or no longer free.
     Spend,
     /// A budget for hedges or retries is nearly used up.
     Budget,

@@ -15,6 +15,9 @@ const LATE_SHARE: f64 = 0.2;
 const GONE_SHARE: f64 = 0.05;
 /// Requests below which a share of late or gone ones says nothing.
 const FEW: u64 = 5;
+/// What a ladder that is usually free may cost without a line, in nano-dollars a second: a
+/// cent an hour.
+const NOT_FREE: u64 = 2_778;
 /// A wait for a first token that somebody notices, in milliseconds.
 const LONG_WAIT: u64 = 15_000;
 
@@ -89,16 +92,18 @@ pub(super) fn without_rung(board: &Board) -> Vec<Trouble> {
     found
 }
 
-/// Twice as dear as usual: which rung carries it, and why the usual one does not.
+/// Twice as dear as usual, or no longer free: which rung carries it, and why the usual one
+/// does not.
 pub(super) fn spend(board: &Board) -> Vec<Trouble> {
     let mut found = Vec::new();
     for ladder in &board.ladders {
         let cost = ladder.users.cost_nps;
-        let Some(usual) = ladder.usual.as_ref().map(|usual| usual.cost_nps).filter(|c| *c > 0)
-        else {
-            continue;
-        };
-        if cost < usual.saturating_mul(2) {
+        let Some(usually) = ladder.usual.as_ref() else { continue };
+        let usual = usually.cost_nps;
+        // Where nobody usually asks, a cost of nothing is no price.
+        let is_free = usual == 0 && usually.ok > 0;
+        let limit = if is_free { NOT_FREE } else { usual.saturating_mul(2) };
+        if limit == 0 || cost < limit {
             continue;
         }
         let mut text =

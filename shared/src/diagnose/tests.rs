@@ -211,6 +211,29 @@ fn spend_is_told_with_what_moved_and_why() {
 }
 
 #[test]
+fn b8_a_ladder_that_was_free_and_costs_money_is_told() {
+    for (usual, ok, cost, is_told) in [
+        (0, 600, 2_800_000, true),
+        (0, 600, 2_778, true),
+        (0, 600, 2_777, false),
+        (0, 600, 0, false),
+        (0, 0, 2_800_000, false),
+        (1_400_000, 600, 2_800_000, true),
+    ] {
+        let mut board = two();
+        let ladder = &mut board.ladders[0];
+        ladder.users.cost_nps = cost;
+        ladder.usual = Some(Users { cost_nps: usual, ok, ..Users::default() });
+        let told = diagnose(&board).into_iter().find(|line| line.rule == Rule::Spend);
+        assert_eq!(told.is_some(), is_told, "usually {usual} for {ok} answers, now {cost}");
+        if usual == 0 && cost == 2_800_000 && is_told {
+            let text = told.map(|line| line.text).unwrap_or_default();
+            assert!(text.starts_with("chat spends 10 $/h (usual 0"), "{text}");
+        }
+    }
+}
+
+#[test]
 fn a_budget_under_a_quarter_is_told() {
     let mut board = two();
     board.ladders[0].budget.hedge = Bucket { level: 4.0, cap: 20.0, refused_1m: 9 };
