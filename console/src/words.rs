@@ -40,6 +40,7 @@ pub fn short_cause(rung: &RungState) -> String {
         "bad_run" => "bad in a row".to_owned(),
         "broken_run" => "streams break".to_owned(),
         "bad_share" => format!("bad {} of {}", cause.bad, cause.n),
+        "hanging" => format!("hang {} of {}", cause.bad, cause.n),
         "slow_p95" => "p95 over limit".to_owned(),
         "never_a_token" => "never a token".to_owned(),
         "probe_bad" if cause.text.contains("slow") => "probe was slow".to_owned(),

@@ -30,6 +30,7 @@ pub mod board;
 pub mod breaker;
 pub mod budget;
 pub mod exhausted;
+mod hanging;
 pub mod health;
 pub mod histogram;
 pub mod hold;
@@ -42,8 +43,10 @@ pub mod outcome;
 pub mod plan;
 pub mod preview;
 pub mod probe;
+mod profile;
 pub mod remembered;
 mod returning;
+mod slope;
 pub mod table;
 pub mod time;
 pub mod transition;
@@ -60,8 +63,8 @@ pub use breaker::{BreakerSpec, Why};
 pub use health::Override;
 pub use input::{Answer, Break, Ending, Input, NoHead};
 pub use ladder::{
-    Capabilities, Degrade, HedgeDelay, HedgeSpec, LadderIndex, LadderSpec, Need, OnEmpty,
-    OnRefusal, RetrySpec, RungIndex, RungSpec,
+    Capabilities, Degrade, Effort, HedgeDelay, HedgeSpec, Kind, LadderIndex, LadderSpec, Need,
+    OnEmpty, OnRefusal, RetrySpec, RungIndex, RungSpec, Size,
 };
 pub use order::{Order, Source};
 pub use probe::Probe;

@@ -15,6 +15,8 @@ pub(crate) enum About {
     Coin,
     Walk,
     Board,
+    Kind,
+    Thought,
 }
 
 /// Draws about one thing.

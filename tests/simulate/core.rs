@@ -6,8 +6,8 @@ use crate::policies::Policy;
 use crate::world::{RUNGS, World};
 use relay::policy::probe::Probe;
 use relay::policy::{
-    Action, Answer, AttemptId, Board, BreakerSpec, Ending, HedgeDelay, HedgeSpec, Input,
-    LadderIndex, LadderSpec, Need, NoHead, RungIndex, RungSpec, Time, Walk,
+    Action, Answer, AttemptId, Board, BreakerSpec, Effort, Ending, HedgeDelay, HedgeSpec, Input,
+    Kind, LadderIndex, LadderSpec, Need, NoHead, RungIndex, RungSpec, Time, Walk,
 };
 use shared::{AttemptKind, AttemptOutcome};
 use std::sync::Arc;
@@ -64,8 +64,11 @@ pub(crate) fn board(world: &World, policy: Policy, ladder: &Arc<LadderSpec>) -> 
 
 /// One request's walk.
 pub(crate) fn walk(now: Time, world: &World, request: usize, ladder: &Arc<LadderSpec>) -> Walk {
-    let prompt = world.requests.get(request).map_or(0, |request| request.prompt);
-    let need = Need { stream: true, prompt_tokens: u64::from(prompt), ..Need::default() };
+    let (prompt, thinks) =
+        world.requests.get(request).map_or((0, false), |request| (request.prompt, request.thinks));
+    let effort = if thinks { Effort::High } else { Effort::Usual };
+    let kind = Kind { effort, ..Kind::default() };
+    let need = Need { stream: true, prompt_tokens: u64::from(prompt), kind, ..Need::default() };
     let rng = fastrand::Rng::with_seed(world.seed_for(About::Walk, request as u64));
     Walk::new(now, LadderIndex(0), Arc::clone(ladder), need, rng)
 }

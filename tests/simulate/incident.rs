@@ -99,6 +99,16 @@ const SECOND: [Kind; 9] = [
     kind("A 50 % hang", &[0], 260.0, Shape::Steady, slower(1.0, 0.5)),
 ];
 
+/// Some calls hang and the others are as quick as ever.
+const PARTIAL: [Kind; 3] = [
+    kind(HALF, &[0], 300.0, Shape::Steady, slower(1.0, 0.5)),
+    kind(TENTH, &[0], 780.0, Shape::Steady, slower(1.0, 0.1)),
+    kind(BOTH, &[0, 1], 300.0, Shape::Steady, slower(1.0, 0.4)),
+];
+pub(crate) const HALF: &str = "A half hang";
+pub(crate) const TENTH: &str = "A one in ten hangs";
+pub(crate) const BOTH: &str = "A+B 40 % hang";
+
 /// One incident in its place.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Incident {
@@ -144,6 +154,8 @@ pub(crate) enum Plan {
     Calm,
     First,
     Second,
+    /// Partial hangs.
+    Partial,
     /// One black hole of a rung, so many seconds into the run and for so many.
     BlackHole {
         rung: usize,
@@ -174,6 +186,7 @@ impl Plan {
             Self::Calm => Vec::new(),
             Self::First => repeat(&FIRST, seconds),
             Self::Second => repeat(&SECOND, seconds),
+            Self::Partial => repeat(&PARTIAL, seconds),
             Self::BlackHole { rung, from, seconds } => {
                 let (rungs, name): (&[usize], _) = match rung {
                     0 => (&[0], "A black hole"),

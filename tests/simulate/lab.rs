@@ -6,10 +6,10 @@ use crate::edges::{Edge, edges, false_openings};
 use crate::oracle::Oracles;
 use crate::policies::Policy;
 use crate::report::Gaps;
-use crate::run::{Record, run};
+use crate::run::{Outcome, Record, run};
 use crate::scenario::{self, Scenario};
-use crate::stats::Figures;
-use crate::world::World;
+use crate::stats::{Figures, HURT};
+use crate::world::{Request, World};
 use std::cell::{Cell, OnceCell};
 
 /// Moments at which a black hole is tried.
@@ -110,6 +110,72 @@ impl Lab {
     /// Hedges as a share of the requests.
     pub(crate) fn hedges(&self) -> f64 {
         Figures::of(self.ours()).hedges
+    }
+
+    /// The share of requests without a token in 3 s.
+    pub(crate) fn hurt(&self) -> f64 {
+        Figures::of(self.ours()).hurt
+    }
+
+    /// The same of the state-aware oracle that is fitted to the p99.9.
+    pub(crate) fn oracle_hurt(&self) -> f64 {
+        self.oracles().aware_tail.figures.hurt
+    }
+
+    /// The share of the requests of incident `name` without a token in 3 s.
+    pub(crate) fn hurt_in(&self, name: &str) -> f64 {
+        let all = edges(self.world(), self.ours());
+        let of = |edge: &&Edge| edge.name == name;
+        let sum = |count: fn(&Edge) -> u32| all.iter().filter(of).map(count).sum::<u32>();
+        f64::from(sum(|edge| edge.hurt)) / f64::from(sum(|edge| edge.requests))
+    }
+
+    /// Seconds until incident `name` opened a rung, in the slowest case.
+    pub(crate) fn opens_in(&self, name: &str) -> f64 {
+        let all = edges(self.world(), self.ours());
+        let of = all.iter().filter(|edge| edge.name == name);
+        of.map(|edge| edge.opens.unwrap_or(f64::INFINITY)).fold(0.0, f64::max)
+    }
+
+    /// The share of the requests that think which were hedged.
+    pub(crate) fn thinkers_hedged(&self) -> f64 {
+        self.hedged_of(|request| request.thinks)
+    }
+
+    /// The share of the long prompts that were hedged.
+    pub(crate) fn long_hedged(&self) -> f64 {
+        self.hedged_of(|request| request.prompt >= 20_000)
+    }
+
+    fn hedged_of(&self, counts: impl Fn(&Request) -> bool) -> f64 {
+        let all = self.world().requests.iter().zip(&self.ours().outcomes);
+        let of: Vec<&Outcome> =
+            all.filter(|(request, _)| counts(request)).map(|(_, outcome)| outcome).collect();
+        count(of.iter().filter(|outcome| outcome.hedges > 0)) / of.len() as f64
+    }
+
+    /// The share of requests that do not think and have no token in 3 s.
+    pub(crate) fn quick_hurt(&self) -> f64 {
+        let all = self.world().requests.iter().zip(&self.ours().outcomes);
+        let quick: Vec<&Outcome> =
+            all.filter(|(request, _)| !request.thinks).map(|(_, outcome)| outcome).collect();
+        count(quick.iter().filter(|outcome| outcome.ttft > HURT)) / quick.len() as f64
+    }
+
+    /// Over all phases, the share of the first calls that go to rung one in the minute after
+    /// it has closed for good.
+    pub(crate) fn share_after_return(&self) -> f64 {
+        let (mut first, mut all) = (0.0, 0.0);
+        for (world, record) in self.phases() {
+            let edge = edges(world, record).into_iter().next();
+            let Some(closes) = edge.and_then(|edge| edge.closes) else { continue };
+            let from = world.incidents.first().map_or(0.0, |incident| incident.to) + closes;
+            let minute =
+                || record.outcomes.iter().filter(|one| from < one.at && one.at <= from + 60.0);
+            all += count(minute());
+            first += count(minute().filter(|outcome| outcome.first == 0));
+        }
+        first / all
     }
 
     /// Openings of rungs that nothing was wrong with.

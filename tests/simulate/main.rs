@@ -53,7 +53,7 @@ type Res<T> = Result<T, Box<dyn Error>>;
 
 const HELP: &str =
     "simulate [--scenario NAME|all] [--seed N] [--trace] [--out FILE.json] [--plot FILE.png]
-simulate --bars [--seed N]
+simulate --bars [--scenario NAME|all] [--seed N]
 simulate --replay
 
   --bars   what must be reached, on seeds 1, 2 and 3 or on one; fails when a line is missed
@@ -97,7 +97,7 @@ fn main() -> ExitCode {
 fn go() -> Res<()> {
     let Some(args) = args()? else { return Ok(()) };
     if args.bars {
-        return judge(args.seed);
+        return judge(&args);
     }
     if args.replay {
         return replay::replay();
@@ -116,9 +116,9 @@ fn go() -> Res<()> {
     Ok(())
 }
 
-fn judge(seed: Option<u64>) -> Res<()> {
-    let seeds = seed.map_or_else(|| SEEDS.to_vec(), |seed| vec![seed]);
-    let (table, missed) = bars::judge(&seeds)?;
+fn judge(args: &Args) -> Res<()> {
+    let seeds = args.seed.map_or_else(|| SEEDS.to_vec(), |seed| vec![seed]);
+    let (table, missed) = bars::judge(&seeds, &args.scenarios)?;
     say(&table);
     if missed > 0 { Err(format!("{missed} bars are missed").into()) } else { Ok(()) }
 }
@@ -256,7 +256,7 @@ fn args() -> Res<Option<Args>> {
             "--scenario" => {
                 let name = value()?;
                 if name != "all" {
-                    let found = scenario::ALL.into_iter().find(|one| one.name == name);
+                    let found = scenario::ALL.iter().copied().find(|one| one.name == name);
                     args.scenarios = vec![found.ok_or_else(|| format!("no scenario {name}"))?];
                 }
             }
@@ -268,7 +268,7 @@ fn args() -> Res<Option<Args>> {
             "--plot" => args.plot = Some(value()?.into()),
             "--help" | "-h" => {
                 say(HELP);
-                for scenario in scenario::ALL {
+                for scenario in &scenario::ALL {
                     say(&format!("  {:<20} {}", scenario.name, scenario.words));
                 }
                 return Ok(None);

@@ -176,9 +176,25 @@ impl Run<'_> {
             self.feed(now, request, &mut flight, what);
             self.next_leg(now, request, &mut flight);
         }
-        self.record.changes.append(&mut core::changes(&mut self.board));
+        let mut changes = core::changes(&mut self.board);
+        let opened = changes.iter().any(|change| change.to == "open");
+        self.record.changes.append(&mut changes);
         if !flight.walk.is_over() || !flight.probes.is_empty() {
             self.sleep(now, request, &mut flight, what == What::Wake);
+            self.flights.insert(request, flight);
+        }
+        if opened {
+            self.look_again(now);
+        }
+    }
+
+    /// A breaker has opened: whoever waits hears of it.
+    fn look_again(&mut self, now: Time) {
+        let mut waiting: Vec<usize> = self.flights.keys().copied().collect();
+        waiting.sort_unstable();
+        for request in waiting {
+            let Some(mut flight) = self.flights.remove(&request) else { continue };
+            self.sleep(now, request, &mut flight, false);
             self.flights.insert(request, flight);
         }
     }

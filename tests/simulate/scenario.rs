@@ -1,7 +1,9 @@
 //! The scenarios: providers, load and incidents that belong together.
 
 use crate::incident::Plan;
-use crate::world::{FIRST, Family, HONEST, LOCAL, MEASURED, ONE_SECOND, RUNGS, SECOND, World};
+use crate::world::{
+    FIRST, Family, HONEST, LOCAL, MEASURED, MIXED, ONE_SECOND, RUNGS, SECOND, STEEP, WIDE, World,
+};
 
 /// Requests of a whole run: 2.9 h at 5.5 requests a second.
 const COUNT: u64 = 58_000;
@@ -201,8 +203,49 @@ pub(crate) const SECOND_DEAD_STREAMS: Scenario = scenario(
     6_000,
 );
 
+pub(crate) const PARTIAL: Scenario = scenario(
+    "partial-hangs",
+    "half, one in ten, 40 % on two rungs hang; the others are as quick as ever; 5 requests a second",
+    WIDE,
+    Plan::Partial,
+    5.0,
+    52_000,
+);
+pub(crate) const PARTIAL_1: Scenario =
+    scenario("partial-hangs-1", "the same at 1 request a second", WIDE, Plan::Partial, 1.0, 10_400);
+pub(crate) const WIDE_CALM: Scenario =
+    scenario("wide-calm", "the same providers, no incident", WIDE, Plan::Calm, 5.0, 52_000);
+pub(crate) const MIXED_CALM: Scenario = scenario(
+    "mixed",
+    "after 10 minutes every second request thinks for 4 s; nothing is wrong",
+    MIXED,
+    Plan::Calm,
+    RATE,
+    20_000,
+);
+pub(crate) const MIXED_1: Scenario =
+    scenario("mixed-1", "the same at 1 request a second", MIXED, Plan::Calm, 1.0, 6_000);
+pub(crate) const MIXED_INCIDENTS: Scenario = scenario(
+    "mixed-incidents",
+    "every second request thinks, and the nine incidents",
+    MIXED,
+    Plan::First,
+    RATE,
+    COUNT,
+);
+pub(crate) const STEEP_CALM: Scenario = scenario(
+    "long-prompts",
+    "after 10 minutes 8 % of the prompts have 30,000 tokens, of 36 us each on rung A",
+    STEEP,
+    Plan::Calm,
+    RATE,
+    20_000,
+);
+pub(crate) const SLOW_BLACK_HOLE: Scenario =
+    phased("black-hole-slow", "the same at 0.27 requests a second", FIRST, 0, LOW_RATE);
+
 /// All, in the order in which they are told.
-pub(crate) const ALL: [Scenario; 22] = [
+pub(crate) static ALL: [Scenario; 30] = [
     INCIDENTS,
     CALM,
     MEASURED_INCIDENTS,
@@ -225,6 +268,14 @@ pub(crate) const ALL: [Scenario; 22] = [
     HONEST_3S,
     SLOWER,
     SLOWER_1,
+    PARTIAL,
+    PARTIAL_1,
+    WIDE_CALM,
+    MIXED_CALM,
+    MIXED_1,
+    MIXED_INCIDENTS,
+    STEEP_CALM,
+    SLOW_BLACK_HOLE,
 ];
 
 impl Scenario {

@@ -55,7 +55,21 @@ impl Bulk {
 pub(crate) struct Family {
     rungs: [Bulk; RUNGS],
     stragglers: f64,
+    /// What a prompt token beyond the first 550 adds, rung by rung.
+    per_token: [f64; RUNGS],
+    mix: Mix,
 }
+
+/// Requests of other kinds among the quick ones, some minutes into the run.
+#[derive(Debug, Clone, Copy)]
+struct Mix {
+    /// The share that thinks before it answers.
+    thinkers: f64,
+    /// The share with a long prompt.
+    long: f64,
+}
+
+const QUICK_ONLY: Mix = Mix { thinkers: 0.0, long: 0.0 };
 
 impl Family {
     /// The first rung's median.
@@ -67,26 +81,52 @@ impl Family {
 pub(crate) const FIRST: Family = Family {
     rungs: [Bulk::Fitted(0.375, 0.25), Bulk::Fitted(0.52, 0.24), Bulk::Fitted(0.64, 0.15)],
     stragglers: 0.015,
+    per_token: [PER_TOKEN; RUNGS],
+    mix: QUICK_ONLY,
 };
 pub(crate) const SECOND: Family = Family {
     rungs: [Bulk::Fitted(1.2, 0.28), Bulk::Fitted(1.1, 0.30), Bulk::Fitted(1.35, 0.22)],
     stragglers: 0.03,
+    per_token: [PER_TOKEN; RUNGS],
+    mix: QUICK_ONLY,
 };
 
 /// A rung that takes 3 s and is well, above those of the first family.
 pub(crate) const HONEST: Family = Family {
     rungs: [Bulk::Fitted(3.0, 0.15), Bulk::Fitted(0.52, 0.24), Bulk::Fitted(0.64, 0.15)],
     stragglers: 0.015,
+    per_token: [PER_TOKEN; RUNGS],
+    mix: QUICK_ONLY,
 };
 /// A rung of 1 s above two that are hardly slower.
 pub(crate) const ONE_SECOND: Family = Family {
     rungs: [Bulk::Fitted(1.0, 0.25), Bulk::Fitted(1.1, 0.24), Bulk::Fitted(1.35, 0.22)],
     stragglers: 0.015,
+    per_token: [PER_TOKEN; RUNGS],
+    mix: QUICK_ONLY,
 };
 /// A rung of 2 s above one in the house.
 pub(crate) const LOCAL: Family = Family {
     rungs: [Bulk::Fitted(2.0, 0.25), Bulk::Fitted(0.2, 0.20), Bulk::Fitted(1.35, 0.22)],
     stragglers: 0.015,
+    per_token: [PER_TOKEN; RUNGS],
+    mix: QUICK_ONLY,
+};
+
+/// A rung of 0.6 s with a wide spread above two that are a little slower.
+pub(crate) const WIDE: Family = Family {
+    rungs: [Bulk::Fitted(0.6, 0.55), Bulk::Fitted(0.9, 0.25), Bulk::Fitted(0.9, 0.25)],
+    stragglers: 0.03,
+    per_token: [PER_TOKEN; RUNGS],
+    mix: QUICK_ONLY,
+};
+/// Rungs of half a second; every second request thinks for some seconds.
+pub(crate) const MIXED: Family = Family { mix: Mix { thinkers: 0.5, long: 0.0 }, ..FIRST };
+/// Long prompts among short ones, on a rung that takes three times as long for a token.
+pub(crate) const STEEP: Family = Family {
+    per_token: [3.0 * PER_TOKEN, PER_TOKEN, PER_TOKEN],
+    mix: Mix { thinkers: 0.0, long: 0.08 },
+    ..FIRST
 };
 
 /// llmperf leaderboard, December 2023, Llama-2 70B at perplexity, fireworks and together.
@@ -106,6 +146,8 @@ pub(crate) const MEASURED: Family = Family {
         ]),
     ],
     stragglers: 0.015,
+    per_token: [PER_TOKEN; RUNGS],
+    mix: QUICK_ONLY,
 };
 
 const STRAGGLER_LEAST: f64 = 2.5;
@@ -115,6 +157,13 @@ const SERVER_ERRORS: f64 = 0.003;
 /// What a prompt token beyond the first 550 adds.
 const PER_TOKEN: f64 = 12e-6;
 const SMALL_PROMPT: f64 = 550.0;
+/// A request that thinks takes so many times as long, and varies by so much more.
+const THINKING: f64 = 8.0;
+const THINKING_SPREAD: f64 = 0.3;
+/// Tokens of a long prompt.
+const LONG_PROMPT: u32 = 30_000;
+/// Other kinds of requests come from then on, in seconds: the rungs know quick ones by then.
+const MIXED_FROM: f64 = 600.0;
 
 /// A request as it arrives.
 #[derive(Debug, Clone, Copy)]
@@ -122,6 +171,7 @@ pub(crate) struct Request {
     /// Seconds since the start.
     pub(crate) at: f64,
     pub(crate) prompt: u32,
+    pub(crate) thinks: bool,
 }
 
 /// What becomes of a call; times in seconds after its dial.
@@ -155,8 +205,16 @@ impl World {
             .map(|index| {
                 at += Luck::of(seed, About::Arrival, [index, 0, 0]).gap(1.0 / rate);
                 let z = Luck::of(seed, About::Prompt, [index, 0, 0]).normal();
+                let mut kind = Luck::of(seed, About::Kind, [index, 0, 0]);
+                let (thinks, long) = (kind.uniform(), kind.uniform());
+                let is_mixed = |draw: f64, share: f64| at >= MIXED_FROM && draw <= share;
                 // p50 1,020 and p99 4,142, as in the Azure conversations.
-                Request { at, prompt: whole(1020.0 * (0.6025 * z).exp()) }
+                let usual = whole(1020.0 * (0.6025 * z).exp());
+                Request {
+                    at,
+                    prompt: if is_mixed(long, family.mix.long) { LONG_PROMPT } else { usual },
+                    thinks: is_mixed(thinks, family.mix.thinkers),
+                }
             })
             .collect();
         Self {
@@ -225,8 +283,13 @@ impl World {
             after *= STRAGGLER_LEAST * factor.powf(-1.0 / STRAGGLER_ALPHA);
         }
         after *= effect.map_or(1.0, |effect| effect.slower);
-        let prompt = self.requests.get(request).map_or(0.0, |request| f64::from(request.prompt));
-        after += PER_TOKEN * (prompt - SMALL_PROMPT).max(0.0);
+        let Some(asked) = self.requests.get(request) else { return Fate::Silent };
+        if asked.thinks {
+            let z = Luck::of(self.seed, About::Thought, which).normal();
+            after *= THINKING * (THINKING_SPREAD * z).exp();
+        }
+        let per_token = self.family.per_token.get(rung).copied().unwrap_or(PER_TOKEN);
+        after += per_token * (f64::from(asked.prompt) - SMALL_PROMPT).max(0.0);
         let dead = effect.is_some_and(|effect| struck <= effect.dead);
         Fate::Token { after, dead }
     }

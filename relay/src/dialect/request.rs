@@ -12,10 +12,12 @@ pub(super) mod members;
 mod needs;
 pub(super) mod openai;
 pub(super) mod shape;
+mod thinks;
 
 pub use endpoint::Endpoint;
 pub use needs::Needs;
 pub(super) use needs::{OpenaiAsks, acts_at_the_provider, asks_for_schema};
+pub use thinks::Thinks;
 
 use super::fields::{Fields, Writer};
 use super::neutral::{self, Degrade, Limits, Names, Target, Unable, Upstream};
@@ -117,12 +119,13 @@ impl ClientRequest {
             // They tell it always, and give one answer.
             _ => (true, 1),
         };
-        let needs = match dialect {
+        let mut needs = match dialect {
             Dialect::OpenaiChat => openai_chat::needs(&fields)?,
             Dialect::OpenaiResponses => openai_responses::needs(&fields)?,
             Dialect::AnthropicMessages => anthropic_messages::needs(&fields)?,
             Dialect::Gemini => return Err(no_clients()),
         };
+        needs.thinks = thinks::thinks(&fields);
         let (neutral, told) = (OnceLock::new(), Default::default());
         let ignored = Arc::default();
         let size = body.len();

@@ -25,13 +25,13 @@ use super::specs::{dialect_number, number_of};
 use super::still::{Pause, Pauses};
 use super::turn;
 use crate::config::Stamp;
-use crate::dialect::request::ClientRequest;
+use crate::dialect::request::{ClientRequest, Thinks};
 use crate::dialect::schema::Schema;
 use crate::dialect::stamp;
 use crate::journal::RequestStart;
 use crate::live;
 use crate::policy::{
-    Action, AttemptId, Capabilities, Input, Need, Override, RungIndex, Time, Walk,
+    Action, AttemptId, Capabilities, Effort, Input, Kind, Need, Override, RungIndex, Time, Walk,
 };
 use crate::wall;
 use bytes::{Bytes, BytesMut};
@@ -153,6 +153,8 @@ pub struct Driver {
     handed_at: Option<Time>,
     signalled: Signalled,
     pauses: Pauses,
+    /// How often rungs had been forced open when it last looked whether it is on one.
+    forced_heard: u64,
     /// What the client is sent, where the request is to be kept whole.
     capture: Option<Capture>,
 }
@@ -195,7 +197,9 @@ impl Driver {
         relay.journal.start(start.clone());
         let seat = relay.live.began(ladder.index.0, count::at(accepted));
         // Before the plan is made: what comes after it is heard.
-        let signalled = signalled(relay.signals());
+        let signals = relay.signals();
+        let forced_heard = signals.borrow().forced;
+        let signalled = signalled(signals);
         let mut driver = Self {
             walk: Walk::new(accepted, ladder.index, Arc::clone(&ladder.spec), need, wall::rng()),
             relay: Arc::clone(relay),
@@ -230,6 +234,7 @@ impl Driver {
             handed_at: None,
             signalled,
             pauses: Pauses::from(wall::now()),
+            forced_heard,
             capture: None,
         };
         driver.input(wall::now(), Input::Start);
@@ -382,11 +387,18 @@ impl Driver {
             return Poll::Ready(());
         }
         if let Poll::Ready(mut signals) = self.signalled.as_mut().poll(cx) {
-            let drain = signals.borrow_and_update().drain;
+            let Signal { drain, forced, .. } = *signals.borrow_and_update();
             self.signalled = signalled(signals);
             if drain == Drain::Cut {
                 self.input(wall::now(), Input::Stop(Cause::Drain));
-            } else {
+                return Poll::Ready(());
+            }
+            if self.walk.is_waiting() {
+                // A breaker may have opened: the walk looks whether it waits there.
+                self.input(wall::now(), Input::Wake);
+            }
+            if forced != self.forced_heard {
+                self.forced_heard = forced;
                 self.leave_forced();
             }
             return Poll::Ready(());
@@ -547,6 +559,16 @@ fn need(
             files: needs.files,
         },
         prompt_tokens: needs.prompt_tokens,
+        kind: Kind {
+            effort: match needs.thinks {
+                Thinks::AsUsual => Effort::Usual,
+                Thinks::Little => Effort::Little,
+                Thinks::Low => Effort::Low,
+                Thinks::Medium => Effort::Medium,
+                Thinks::High => Effort::High,
+            },
+            attachments: needs.images || needs.audio || needs.files,
+        },
         max_output: needs.max_output,
         side_effects: needs.side_effects,
         sent_later: is_aside(request.size()),

@@ -5,7 +5,7 @@ use super::in_force::Ladder;
 use super::relay::Relay;
 use crate::journal::MinuteRecord;
 use crate::live::{LadderMinute, StepMinute};
-use crate::policy::{LadderIndex, RungIndex, Time};
+use crate::policy::{LadderIndex, RungIndex, Size, Time};
 use crate::wall;
 use shared::UnixMillis;
 use std::collections::BTreeMap;
@@ -37,7 +37,8 @@ impl Relay {
         let standing: Vec<_> = self.with_board(now, |board| {
             let of = |ladder: &Ladder| {
                 // The first rung of which it is known says what its users take for late.
-                let mark = ladder.spec.rungs.iter().find_map(|rung| board.mark(*rung, 0));
+                let mark =
+                    ladder.spec.rungs.iter().find_map(|rung| board.mark(*rung, Size::default()));
                 (mark.map(super::log::millis), board.refusals(ladder.index).unwrap_or_default())
             };
             in_force.ladders.iter().map(|ladder| of(ladder)).collect()

@@ -42,7 +42,9 @@ pub enum Drain {
 pub(super) struct Signal {
     pub(super) drain: Drain,
     /// How often rungs have been forced open.
-    forced: u64,
+    pub(super) forced: u64,
+    /// How often breakers have opened.
+    pub(super) opened: u64,
 }
 
 /// All that requests share.
@@ -178,7 +180,7 @@ impl Relay {
             drain_ends: Mutex::new(None),
             started,
             began: now,
-            signal: watch::Sender::new(Signal { drain: Drain::Serving, forced: 0 }),
+            signal: watch::Sender::new(Signal { drain: Drain::Serving, forced: 0, opened: 0 }),
             running: AtomicUsize::new(0),
             held: Arc::default(),
         })
@@ -228,8 +230,11 @@ impl Relay {
             let versions: Vec<_> = transitions.iter().map(version).collect();
             let ended = board.take_ended_orders().into_iter();
             let ended: Vec<_> = ended.map(|at| (at, board.order_version(at))).collect();
-            (done, transitions.into_iter().zip(versions), ended)
+            (done, transitions.into_iter().zip(versions).collect::<Vec<_>>(), ended)
         };
+        if transitions.iter().any(|(transition, _)| transition.to == "open") {
+            self.signal.send_modify(|now| now.opened = now.opened.wrapping_add(1));
+        }
         for (transition, version) in transitions {
             self.journal_transition(now, request, &transition, version);
         }

@@ -30,6 +30,7 @@ pub const TRANSITIONS: &[(&str, &[&str])] = &[
             "bad_run",
             "broken_run",
             "bad_share",
+            "hanging",
             "slow_p95",
             "never_a_token",
             "auth",

@@ -62,6 +62,8 @@ pub(crate) struct Attempt {
     pub(crate) quiet: bool,
     /// The soft clock passed, and there was nobody to call or no token for it.
     pub(crate) soft_waived: bool,
+    /// Its rung has opened, but there was nobody to go to: looked at again then.
+    pub(crate) look_again: Option<Time>,
     /// When it was dialled; later by the time for which the relay stood still since.
     pub(crate) dialled: Time,
     /// Whether its call has gone out; until then no clock of it runs.
@@ -106,6 +108,7 @@ impl Attempt {
             slow: false,
             quiet: false,
             soft_waived: false,
+            look_again: None,
             dialled,
             sent: true,
             stood_still: false,

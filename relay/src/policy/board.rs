@@ -8,15 +8,16 @@
 
 mod finishes;
 mod reshape;
+mod times;
 mod usable;
 
 pub use reshape::{Placed, places};
 
 use crate::policy::breaker::{Breaker, State, Ticket, Why};
 use crate::policy::budget::Budget;
-use crate::policy::health::{Health, Override, size_term};
+use crate::policy::health::{Health, Override};
 use crate::policy::histogram::Counts;
-use crate::policy::ladder::{HedgeSpec, LadderIndex, LadderSpec, RungIndex, RungSpec};
+use crate::policy::ladder::{LadderIndex, LadderSpec, RungIndex, RungSpec, Size};
 use crate::policy::order::{Order, Source, Standing};
 use crate::policy::remembered::{Remembered, RememberedState};
 use crate::policy::table::{Verdict, row};
@@ -30,7 +31,9 @@ use std::time::Duration;
 /// A refused account is not called for so long.
 const HARD_DOWN: Duration = Duration::from_secs(300);
 
-/// A race that was lost sooner says nothing about whether a token ever comes.
+/// What an attempt is given of which it is not known how long it takes: a race that was
+/// lost sooner says nothing about whether a token ever comes, and a rung that has opened is
+/// not left sooner.
 const A_CHANCE: Duration = Duration::from_secs(2);
 
 /// The health of every rung, the budgets and the order of every ladder. A copy of it is
@@ -75,8 +78,8 @@ pub struct Report {
     pub status: Option<u16>,
     /// The wait that the provider asked for.
     pub retry_after: Option<Duration>,
-    /// The prompt's size in tokens.
-    pub prompt_tokens: u64,
+    /// What its time to first token depended on.
+    pub size: Size,
     /// Whether it was refused for a reason that no matcher knows.
     pub unmatched: bool,
     /// The number of its walk.
@@ -220,10 +223,10 @@ impl Board {
     }
 
     /// An attempt goes out to `rung`.
-    pub(crate) fn dial(&mut self, rung: RungIndex, now: Time) -> Ticket {
+    pub(crate) fn dial(&mut self, rung: RungIndex, now: Time, size: Size) -> Ticket {
         self.settle(now);
         let Some(health) = self.rungs.get_mut(rung.0) else { return Ticket::default() };
-        health.refresh(now);
+        health.refresh(now, size.kind);
         if health.forced == Override::Auto || health.forced == Override::Demoted {
             let from = health.breaker.state();
             if let Some(why) = health.breaker.cool(now) {
@@ -234,37 +237,6 @@ impl Board {
         self.rungs.get_mut(rung.0).map(|health| health.breaker.dial(now)).unwrap_or_default()
     }
 
-    /// The slow mark of a call with this prompt; `None` without a reference.
-    pub(crate) fn mark(&self, rung: RungIndex, prompt_tokens: u64) -> Option<Duration> {
-        let mark = self.rungs.get(rung.0)?.mark()?;
-        Some(mark.saturating_add(size_term(prompt_tokens)))
-    }
-
-    /// Whether it is known what `rung` takes when it is well.
-    pub(crate) fn has_reference(&self, rung: RungIndex) -> bool {
-        self.rungs.get(rung.0).is_some_and(Health::has_reference)
-    }
-
-    /// The soft first clock of a call with this prompt; `None` for an index that is not on
-    /// the board.
-    pub(crate) fn soft_clock(&self, rung: RungIndex, prompt_tokens: u64) -> Option<Duration> {
-        let clock = self.rungs.get(rung.0)?.soft_clock();
-        Some(clock.saturating_add(size_term(prompt_tokens)))
-    }
-
-    /// How long to wait for `rung` before a hedge goes to `rival`.
-    pub(crate) fn hedge_delay(
-        &self,
-        rung: RungIndex,
-        rival: RungIndex,
-        spec: &HedgeSpec,
-        prompt_tokens: u64,
-    ) -> Duration {
-        let rival = self.rungs.get(rival.0).and_then(Health::median);
-        let delay = self.rungs.get(rung.0).map(|health| health.hedge_delay(spec, rival));
-        delay.unwrap_or(spec.initial).saturating_add(size_term(prompt_tokens))
-    }
-
     /// An attempt on `rung` brought its first token.
     pub(crate) fn token(
         &mut self,
@@ -272,32 +244,34 @@ impl Board {
         now: Time,
         dialled: Time,
         ticket: Ticket,
-        (slow, prompt_tokens): (bool, u64),
+        (slow, size): (bool, Size),
     ) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
-        let net = now.since(dialled).saturating_sub(size_term(prompt_tokens));
-        let after_mark = slow || health.mark().is_some_and(|mark| net > mark);
         health.hold.token(dialled);
         health.witnesses.token(self.asking, dialled);
-        health.token(now, net, ticket, after_mark);
+        health.token(now, now.since(dialled), size, ticket, slow);
         health.suspect = None;
         if frozen(health.forced) {
             return;
         }
         let from = health.breaker.state();
         let change = if slow {
-            health.breaker.late_token(now);
+            health.breaker.late_token(now, ticket);
             None
         } else {
             health.count_for_shedding(now, true);
             health.witnesses.word(now, (self.asking, self.present), false);
             health.breaker.good(now, ticket)
         };
+        if change == Some(Why::ProbesGood) && health.spec.breaker.open_ttft_p95.is_some() {
+            // The slow probes on its way back must not open it again.
+            health.forget_latest();
+        }
         if let Some(why) = change {
             self.note(rung, now, from, why);
         }
         self.rebase(rung, now);
-        self.check_p95(rung, now);
+        self.check_p95(rung, now, size);
     }
 
     /// Slower is not sick. Never while it is open: a rung all of whose probes come after
@@ -316,8 +290,8 @@ impl Board {
     }
 
     /// The mark passed while an attempt on `rung` was silent.
-    pub(crate) fn slow(&mut self, rung: RungIndex, now: Time, ticket: Ticket) {
-        self.bad_token(rung, now, ticket, None);
+    pub(crate) fn slow(&mut self, rung: RungIndex, now: Time, ticket: Ticket, size: Size) {
+        self.bad_token(rung, now, (ticket, size), None);
     }
 
     /// An attempt on `rung` ended.
@@ -355,10 +329,9 @@ impl Board {
         let verdict = report.verdict();
         let bad_before = !had_token && verdict == Verdict::Bad && !asks_for_a_pause;
         if !had_token && (bad_before || outcome == AttemptOutcome::Cancelled) {
-            let net = now.since(dialled).saturating_sub(size_term(report.prompt_tokens));
             let explicit = bad_before && outcome != AttemptOutcome::TtftTimeout;
             if !explicit {
-                health.cut(now, net, ticket);
+                health.cut(now, now.since(dialled), report.size, ticket);
             }
         }
         let lost = cause == Some(Cause::LostRace);
@@ -366,12 +339,12 @@ impl Board {
             health.forget_returning();
         }
         if bad_before && !slow {
-            self.bad_token(rung, now, ticket, Some(tip));
+            self.bad_token(rung, now, (ticket, report.size), Some(tip));
         }
         // A loser that was cut at once was given no chance to bring a token.
         let had_a_chance = lost && now.since(dialled) >= A_CHANCE;
         if !had_token && (bad_before || had_a_chance) {
-            self.silent(rung, now, ticket, tip);
+            self.silent(rung, now, report, tip);
         }
         if had_token {
             self.stream(rung, now, report, tip);
@@ -397,25 +370,33 @@ impl Board {
     }
 
     /// `ended`: how, if it has; else it is slow.
-    fn bad_token(&mut self, rung: RungIndex, now: Time, ticket: Ticket, ended: Option<Tip>) {
+    fn bad_token(
+        &mut self,
+        rung: RungIndex,
+        now: Time,
+        (ticket, size): (Ticket, Size),
+        ended: Option<Tip>,
+    ) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         if frozen(health.forced) {
             return;
         }
         health.count_for_shedding(now, false);
         health.witnesses.word(now, (self.asking, self.present), true);
-        if let Some(why) = health.breaker.bad(now, ticket, ended.is_none()) {
+        let why = health.breaker.bad(now, ticket, ended.is_none());
+        let why = why.filter(|why| *why != Why::Hanging || health.answers_quickly(now, size.kind));
+        if let Some(why) = why {
             self.try_to_open(rung, now, why, ended.unwrap_or_default());
         }
     }
 
-    fn silent(&mut self, rung: RungIndex, now: Time, ticket: Ticket, tip: Tip) {
+    fn silent(&mut self, rung: RungIndex, now: Time, report: &Report, tip: Tip) {
         let Some(health) = self.rungs.get_mut(rung.0).filter(|health| !frozen(health.forced))
         else {
             return;
         };
-        let has_reference = health.has_reference();
-        if let Some(why) = health.breaker.silent(ticket, has_reference) {
+        let has_reference = health.has_reference(report.size.kind);
+        if let Some(why) = health.breaker.silent(report.ticket, has_reference) {
             self.try_to_open(rung, now, why, tip);
         }
     }
@@ -435,7 +416,7 @@ impl Board {
                 }
             }
             Verdict::Good => {
-                if let Some(why) = health.breaker.stream_good(ticket) {
+                if let Some(why) = health.breaker.stream_good(now, ticket) {
                     self.note(rung, now, from, why);
                 }
             }
@@ -520,10 +501,11 @@ impl Board {
     }
 
     /// The configured limit on the p95, judged by Kaplan and Meier.
-    fn check_p95(&mut self, rung: RungIndex, now: Time) {
+    fn check_p95(&mut self, rung: RungIndex, now: Time, size: Size) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         let Some(limit) = health.spec.breaker.open_ttft_p95 else { return };
-        if health.breaker.is_full() && health.p95_is_over(now, limit) {
+        if health.breaker.is_full() && health.p95_is_over(now, size, limit) {
+            health.forget_latest();
             self.try_to_open(rung, now, Why::SlowP95, Tip::default());
         }
     }
@@ -563,7 +545,7 @@ impl Board {
             weight: breaker.weight(),
             generation: breaker.generation(),
             until,
-            mark: health.mark(),
+            mark: health.mark(Size::default()),
             reference: health.reference(),
         });
         self.changed.push(rung);
@@ -708,6 +690,7 @@ impl Board {
     /// Ends the overrides and orders whose time is over. Every walk does so before anything else;
     /// the shell does when nobody walks, so that a countdown ends in time.
     pub fn settle(&mut self, now: Time) {
+        self.rungs.iter_mut().for_each(|health| health.breaker.rest(now));
         if self.next_expiry.is_none_or(|at| at > now) {
             return;
         }

@@ -2,9 +2,10 @@
 //!
 //! ```text
 //!            5 bad in a row (before, or after, the token),
-//!            half of ≥ 10 calls in 30 s, slow p95, auth
+//!            half of ≥ 10 calls in 30 s, 12 more that hang
+//!            than one in 15, slow p95, auth
 //!   closed ───────────────────────────────────────────────▶ open
-//!     ▲  weight 0.1, ×2 per 5 good in a row                  │ cool-down 5 s ± 30 %,
+//!     ▲  weight 0.1, ×2 per 5 good in a row or 15 s quiet    │ cool-down 5 s ± 30 %,
 //!     │                                                      │ ×2 per failed half-open, ≤ 10 s
 //!     │              2 good probes                           ▼
 //!     └────────────────────────────────────────────────── half-open
@@ -16,6 +17,7 @@
 //! It is told only what attempts said; whether opening would leave a ladder
 //! without a rung is for the board to know.
 
+use crate::policy::hanging::Hanging;
 use crate::policy::lateness::Lateness;
 use crate::policy::remembered::{RememberedBreaker, RememberedState};
 use crate::policy::time::Time;
@@ -70,6 +72,11 @@ const SLOW_START: f64 = 0.1;
 const FLOOR: f64 = 0.05;
 /// So many good in a row double the weight.
 const GOOD_TO_DOUBLE: u32 = 5;
+/// And so long without a bad one does.
+const QUIET_TO_DOUBLE: Duration = Duration::from_secs(15);
+/// Good probes that close it after the limit on the p95 was passed: two say nothing of a
+/// twentieth.
+const PROBES_OF_P95: u32 = 10;
 /// The window is counted in so many parts.
 const PARTS: usize = 10;
 /// Before there is a reference, so many attempts in a row without a token open it: more
@@ -88,6 +95,8 @@ pub enum Why {
     BrokenRun,
     /// The share of bad calls in the window.
     BadShare,
+    /// Too many calls hang beside others that are as quick as ever.
+    Hanging,
     /// The configured limit on the p95 of the time to first token.
     SlowP95,
     /// No token ever, many times in a row.
@@ -120,6 +129,7 @@ impl Why {
         Self::BadRun,
         Self::BrokenRun,
         Self::BadShare,
+        Self::Hanging,
         Self::SlowP95,
         Self::NeverAToken,
         Self::Auth,
@@ -141,6 +151,7 @@ impl Why {
             Self::BadRun => "bad_run",
             Self::BrokenRun => "broken_run",
             Self::BadShare => "bad_share",
+            Self::Hanging => "hanging",
             Self::SlowP95 => "slow_p95",
             Self::NeverAToken => "never_a_token",
             Self::Auth => "auth",
@@ -214,6 +225,11 @@ pub struct Breaker {
     slot: u32,
     weight: f64,
     good_row: u32,
+    /// Since when nothing was bad, and the weight has not been doubled.
+    quiet_since: Time,
+    /// Its weight was taken for the load it bears: then only good calls bring it back.
+    is_spared: bool,
+    hanging: Hanging,
     bad_run: u32,
     /// Slow ones among them.
     slow_run: u32,
@@ -227,6 +243,8 @@ pub struct Breaker {
     lateness: Lateness,
     /// Opened by broken streams: then a probe counts at its proper end.
     by_streams: bool,
+    /// Opened by the limit on the p95: then a probe is judged by that limit, and it takes more.
+    by_p95: bool,
     /// What opened it last.
     opened_by: Option<Why>,
     /// When it left full weight, if it has.
@@ -247,6 +265,9 @@ impl Breaker {
             slot: 0,
             weight: 1.0,
             good_row: 0,
+            quiet_since: Time::default(),
+            is_spared: false,
+            hanging: Hanging::default(),
             bad_run: 0,
             slow_run: 0,
             broken_run: 0,
@@ -257,6 +278,7 @@ impl Breaker {
             last: Evidence::default(),
             lateness: Lateness::default(),
             by_streams: false,
+            by_p95: false,
             opened_by: None,
             away_since: None,
             last_probe: Time::default(),
@@ -285,6 +307,11 @@ impl Breaker {
     #[must_use]
     pub const fn away_since(&self) -> Option<Time> {
         self.away_since
+    }
+
+    /// Whether its probes are judged by the limit on the p95, which opened it.
+    pub(crate) const fn is_probed_by_p95(&self) -> bool {
+        self.by_p95 && matches!(self.state, State::HalfOpen { .. })
     }
 
     /// Closed, and first choice always.
@@ -330,14 +357,15 @@ impl Breaker {
                 self.bad_run = 0;
                 self.slow_run = 0;
                 self.count(now, Part { calls: 1, ..Part::default() });
-                self.grow();
+                self.hanging.good();
+                self.grow(now);
                 None
             }
             State::Open { .. } => {
                 self.become_half_open(now);
                 Some(Why::LastResortGood)
             }
-            State::HalfOpen { .. } if ticket.probe && !self.by_streams => self.probe_good(),
+            State::HalfOpen { .. } if ticket.probe && !self.by_streams => self.probe_good(now),
             State::HalfOpen { .. } => None,
         }
     }
@@ -354,8 +382,12 @@ impl Breaker {
                 self.bad_run = self.bad_run.saturating_add(1);
                 self.slow_run = self.slow_run.saturating_add(u32::from(slow));
                 self.good_row = 0;
+                self.quiet_since = now;
+                if slow {
+                    self.hanging.silent();
+                }
                 self.count(now, Part { calls: 1, bad: 1, slow: u32::from(slow) });
-                self.wants_to_open()
+                self.wants_to_open(now)
             }
             State::HalfOpen { .. } if ticket.probe => Some(Why::ProbeBad),
             State::Open { .. } | State::HalfOpen { .. } => None,
@@ -363,13 +395,13 @@ impl Breaker {
     }
 
     /// A stream came to its proper end.
-    pub fn stream_good(&mut self, ticket: Ticket) -> Option<Why> {
+    pub fn stream_good(&mut self, now: Time, ticket: Ticket) -> Option<Why> {
         if ticket.generation != self.generation {
             return None;
         }
         self.broken_run = 0;
         match self.state {
-            State::HalfOpen { .. } if ticket.probe && self.by_streams => self.probe_good(),
+            State::HalfOpen { .. } if ticket.probe && self.by_streams => self.probe_good(now),
             _ => None,
         }
     }
@@ -401,8 +433,9 @@ impl Breaker {
             State::Closed => {
                 self.broken_run = self.broken_run.saturating_add(u32::from(!quiet));
                 self.good_row = 0;
+                self.quiet_since = now;
                 self.count(now, Part { bad: u32::from(!counted), ..Part::default() });
-                self.wants_to_open()
+                self.wants_to_open(now)
             }
             State::HalfOpen { .. } if ticket.probe => Some(Why::ProbeBad),
             State::Open { .. } | State::HalfOpen { .. } => None,
@@ -439,6 +472,7 @@ impl Breaker {
         let span = hard.unwrap_or_else(|| self.cooldown.mul_f64(jitter));
         if why != Why::ProbeBad {
             self.by_streams = why == Why::BrokenRun;
+            self.by_p95 = why == Why::SlowP95;
         }
         self.opened_by = Some(why);
         self.leave_full(now);
@@ -447,6 +481,7 @@ impl Breaker {
 
     /// It would have opened, but nobody else is there: half the weight instead.
     pub fn spare(&mut self, now: Time) {
+        self.is_spared = true;
         self.leave_full(now);
         self.weight = (self.weight / 2.0).max(FLOOR);
         self.turn(State::Closed);
@@ -501,34 +536,52 @@ impl Breaker {
         self.turn(State::HalfOpen { taken: false, good: 0 });
     }
 
-    fn probe_good(&mut self) -> Option<Why> {
+    fn probe_good(&mut self, now: Time) -> Option<Why> {
+        let wanted = if self.by_p95 { PROBES_OF_P95 } else { 0 }.max(self.spec.close_successes);
         let State::HalfOpen { taken, good } = &mut self.state else { return None };
         *taken = false;
         *good += 1;
-        if *good < self.spec.close_successes {
+        if *good < wanted {
             return None;
         }
         self.weight = SLOW_START;
+        self.is_spared = false;
+        self.quiet_since = now;
         self.cooldown = self.spec.cooldown;
         self.turn(State::Closed);
         Some(Why::ProbesGood)
     }
 
-    fn grow(&mut self) {
+    fn grow(&mut self, now: Time) {
         if self.weight >= 1.0 {
             return;
         }
         self.good_row += 1;
         if self.good_row >= GOOD_TO_DOUBLE {
-            self.good_row = 0;
-            self.weight = (self.weight * 2.0).min(1.0);
-            if self.weight >= 1.0 {
-                self.away_since = None;
-            }
+            self.double(now);
         }
     }
 
-    fn wants_to_open(&self) -> Option<Why> {
+    /// Quiet time counts like good calls: where few ask, a rung that is well again would
+    /// else be out of its place for an hour. Not where it was spared: load is quiet, too, once
+    /// it has moved.
+    pub(crate) fn rest(&mut self, now: Time) {
+        let is_coming_back = self.state == State::Closed && self.weight < 1.0 && !self.is_spared;
+        if is_coming_back && now.since(self.quiet_since) >= QUIET_TO_DOUBLE {
+            self.double(now);
+        }
+    }
+
+    fn double(&mut self, now: Time) {
+        self.good_row = 0;
+        self.quiet_since = now;
+        self.weight = (self.weight * 2.0).min(1.0);
+        if self.weight >= 1.0 {
+            self.away_since = None;
+        }
+    }
+
+    fn wants_to_open(&self, now: Time) -> Option<Why> {
         if !self.spec.enabled {
             return None;
         }
@@ -540,7 +593,13 @@ impl Breaker {
         }
         let Part { calls, bad, .. } = self.window();
         let share = f64::from(bad) >= self.spec.open_rate * f64::from(calls);
-        (calls >= self.spec.min_samples && share).then_some(Why::BadShare)
+        if calls >= self.spec.min_samples && share {
+            return Some(Why::BadShare);
+        }
+        let by_share = self.spec.open_rate <= 1.0;
+        let too_many = self.hanging.are_too_many(self.spec.min_samples);
+        let hangs = by_share && too_many && !self.lateness.is_mere(now);
+        hangs.then_some(Why::Hanging)
     }
 
     fn run_of_broken(&self) -> Option<Why> {
@@ -555,8 +614,11 @@ impl Breaker {
     }
 
     /// A token came after the mark: the call is counted bad already.
-    pub fn late_token(&mut self, now: Time) {
+    pub fn late_token(&mut self, now: Time, ticket: Ticket) {
         self.silent_run = 0;
+        if ticket.generation == self.generation {
+            self.hanging.late();
+        }
         self.lateness.late(now);
     }
 
@@ -567,7 +629,8 @@ impl Breaker {
     }
 
     /// The rung answers steadily at a pace of its own: closed, and two doublings on.
-    pub(crate) fn trust(&mut self) {
+    pub(crate) fn trust(&mut self, now: Time) {
+        self.quiet_since = now;
         match self.state {
             State::Closed => self.weight = (self.weight * TRUST).min(1.0),
             State::HalfOpen { .. } => {
@@ -637,6 +700,7 @@ impl Breaker {
         self.broken_run = 0;
         self.silent_run = 0;
         self.parts = [Part::default(); PARTS];
+        self.hanging = self.hanging.kept();
     }
 
     /// What is worth keeping of it over a restart.
@@ -664,6 +728,7 @@ impl Breaker {
         self.cooldown = kept.cooldown.min(self.spec.max_cooldown).max(self.spec.cooldown);
         self.by_streams = kept.by_streams;
         self.opened_by = kept.opened_by;
+        self.by_p95 = kept.opened_by == Some(Why::SlowP95);
         self.away_since = kept.away_since;
         if state == State::Closed && self.weight >= 1.0 {
             self.away_since = None;
@@ -671,6 +736,7 @@ impl Breaker {
             self.leave_full(now);
         }
         self.last_probe = now;
+        self.quiet_since = now;
         self.turn(state);
     }
 }

@@ -1,43 +1,27 @@
 //! One rung's health: hold, breaker, and what its first tokens usually take.
 //!
-//! Two estimates stand side by side. The *rolling* one follows the last minutes
-//! and sets the hedge delay. The *reference* is what the rung's p95 is when it is
-//! well: fed only at full weight, it rises slowly, so that an incident cannot
-//! become the norm while it lasts.
+//! What they take depends on what was asked: a profile for each kind of request, and a slope
+//! for the prompt's size. Until a kind is known, its requests are given more time and are not
+//! called slow.
 
 use crate::policy::breaker::{Breaker, State, Ticket};
-use crate::policy::histogram::{Counts, Rolling, at_least};
+use crate::policy::histogram::{Counts, at_least};
 use crate::policy::hold::Hold;
 use crate::policy::hollow::Hollow;
-use crate::policy::ladder::{HedgeSpec, RungSpec};
+use crate::policy::ladder::{HedgeSpec, Kind, RungSpec, Size};
+use crate::policy::profile::{ENOUGH, LEAST_REFERENCE, Profile};
 use crate::policy::remembered::{Reference, Remembered};
 use crate::policy::returning::{Away, Returning};
+use crate::policy::slope::Slope;
 use crate::policy::time::Time;
 use crate::policy::witness::Witnesses;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a prompt token adds to the time to first token, beyond the first ones.
-const PER_TOKEN: Duration = Duration::from_micros(12);
-/// Prompts up to here take no longer for their size.
-const SMALL_PROMPT: u64 = 550;
-/// Until so many first tokens have been seen there is no reference.
-const ENOUGH: u32 = 30;
-/// The slow mark as a multiple of the reference.
-const MARK: f64 = 1.25;
 /// The hedge delay is never longer than so many references, which is the end of the bucket
 /// whose middle the reference is: once an incident has raised the rolling estimate, every
 /// further reference of waiting is its users'.
 const DELAY_CAP: f64 = 1.02;
-/// The quantile of recent times to first token after which a hedge starts. With the cap
-/// it lets one call in twenty hedge while all is well.
-const DELAY_QUANTILE: f64 = 0.96;
-/// A reference is never shorter: below it everything is fast.
-const LEAST_REFERENCE: Duration = Duration::from_millis(500);
-/// A reference rises by so much a minute at the most.
-const RISE: f64 = 1.10;
-/// But not while more than so many attempts for each late token were cut beyond it.
-const CUT_TO_LATE: u64 = 2;
 /// The soft first clock: so many references, and never less than this. It is what is
 /// left when the hedge budget is spent, so it must not be far beyond the mark.
 const SOFT: f64 = 1.8;
@@ -46,10 +30,14 @@ const SOFT_LEAST: Duration = Duration::from_secs(3);
 /// then. The design has none there. But at the start the hedge budget of a rung that is dead
 /// is soon spent, and all who find no hedge would wait for the hard clock.
 const SOFT_AT_FIRST: Duration = Duration::from_secs(4);
+/// A request that thinks is given so many times as long, until it is known how long it takes.
+const THINKING: u32 = 2;
+/// Answers whose median is so many times the usual one are slower than ever.
+const SLOWER: f64 = 1.25;
 /// The end of the histograms' smallest bucket.
 const AT_ONCE: Duration = Duration::from_millis(10);
-/// Estimates are computed anew this often.
-const REFRESH: Duration = Duration::from_secs(1);
+/// What is usual is as long as this, in the list of returning attempts: kinds differ.
+const UNIT: Duration = Duration::from_secs(1);
 
 /// An operator's override.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,13 +73,6 @@ impl Override {
     }
 }
 
-/// How long prompts of this size take beyond small ones.
-#[must_use]
-pub fn size_term(prompt_tokens: u64) -> Duration {
-    let beyond = u32::try_from(prompt_tokens.saturating_sub(SMALL_PROMPT)).unwrap_or(u32::MAX);
-    PER_TOKEN.saturating_mul(beyond)
-}
-
 /// Everything that is known of one rung.
 #[derive(Debug, Clone)]
 pub(crate) struct Health {
@@ -117,23 +98,13 @@ pub(crate) struct Health {
     /// Rises with each change of the override.
     pub(crate) forced_version: u64,
     shed: Shed,
-    short: Rolling,
-    long: Rolling,
-    steady: Rolling,
-    tokens_seen: u32,
-    estimates: Estimates,
+    /// What first tokens take, kind by kind; the usual kind is always there.
+    usual: Profile,
+    others: Vec<(Kind, Profile)>,
+    slope: Slope,
     returning: Returning,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Estimates {
-    at: Option<Time>,
-    /// The rolling quantile that hedges wait for, losers counted at their cut.
-    delay: Option<Duration>,
-    median: Option<Duration>,
-    reference: Option<Duration>,
-    /// The median at full weight.
-    usual: Option<Duration>,
+    /// By how much its references have been raised since it left full weight.
+    raised: f64,
 }
 
 /// Decaying counts for proportional shedding.
@@ -146,7 +117,7 @@ struct Shed {
 
 impl Shed {
     const DECAY: f64 = 30.0;
-    const MARGIN: f64 = 1.5;
+    const MARGIN: f64 = 1.1;
 
     fn count(&mut self, now: Time, good: bool) {
         let kept = (-now.since(self.at).as_secs_f64() / Self::DECAY).exp();
@@ -179,11 +150,10 @@ impl Health {
             cut_streams: false,
             forced_version: 0,
             shed: Shed::default(),
-            short: Rolling::new(6, Duration::from_secs(20)),
-            long: Rolling::new(6, Duration::from_secs(300)),
-            steady: Rolling::new(10, Duration::from_secs(60)),
-            tokens_seen: 0,
-            estimates: Estimates::default(),
+            usual: Profile::default(),
+            others: Vec::new(),
+            slope: Slope::default(),
+            raised: 1.0,
             returning: Returning::default(),
         }
     }
@@ -194,18 +164,62 @@ impl Health {
         self.spec = Arc::new(spec);
     }
 
-    /// Whether the p95 of the last minutes is over `limit`.
-    pub(crate) fn p95_is_over(&mut self, now: Time, limit: Duration) -> bool {
-        let recent = self.short.sum(now);
+    /// Whether the p95 of the last minutes is over `limit`, for the kind of request that says
+    /// most of it: where others are known to take longer, the limit is meant for the usual one.
+    pub(crate) fn p95_is_over(&mut self, now: Time, size: Size, limit: Duration) -> bool {
+        let limit = self.limit_of(size.kind, limit);
+        let recent = self.profile_mut(size.kind).latest(now);
         recent.tokens() >= ENOUGH && recent.quantile(0.95).is_none_or(|p95| p95 > limit)
     }
 
-    pub(crate) const fn has_reference(&self) -> bool {
-        self.estimates.reference.is_some()
+    fn limit_of(&self, kind: Kind, limit: Duration) -> Duration {
+        let usual = |kind| self.profile(kind)?.estimates.usual;
+        let both = usual(kind).zip(usual(Kind::default()));
+        limit.mul_f64(both.map_or(1.0, |(own, usual)| ratio(own, usual)).max(1.0))
     }
 
-    pub(crate) const fn reference(&self) -> Option<Duration> {
-        self.estimates.reference
+    /// Whether those of its answers that come are as quick as ever: under load all are slower.
+    pub(crate) fn answers_quickly(&mut self, now: Time, kind: Kind) -> bool {
+        let profile = self.profile_mut(kind);
+        let Some(usual) = profile.estimates.usual else { return false };
+        let median = profile.latest(now).median_of_tokens();
+        median.is_none_or(|median| median <= usual.mul_f64(SLOWER))
+    }
+
+    /// What was too slow is over: the p95 is judged by what comes from here on.
+    pub(crate) fn forget_latest(&mut self) {
+        self.usual.forget_latest();
+        self.others.iter_mut().for_each(|(_, profile)| profile.forget_latest());
+    }
+
+    /// Whether it is known what requests of this kind take.
+    pub(crate) fn has_reference(&self, kind: Kind) -> bool {
+        self.profile(kind).is_some_and(|profile| profile.estimates.reference.is_some())
+    }
+
+    /// The reference p95 of usual requests; where there are none, of whatever there is.
+    pub(crate) fn reference(&self) -> Option<Duration> {
+        let mut others = self.others.iter().map(|(_, profile)| profile.estimates.reference);
+        self.usual.estimates.reference.or_else(|| others.find_map(|reference| reference))
+    }
+
+    fn profile(&self, kind: Kind) -> Option<&Profile> {
+        if kind == Kind::default() {
+            return Some(&self.usual);
+        }
+        self.others.iter().find(|(other, _)| *other == kind).map(|(_, profile)| profile)
+    }
+
+    /// There are few kinds, so that a client cannot make this grow.
+    fn profile_mut(&mut self, kind: Kind) -> &mut Profile {
+        if kind == Kind::default() {
+            return &mut self.usual;
+        }
+        let at = self.others.iter().position(|(other, _)| *other == kind).unwrap_or_else(|| {
+            self.others.push((kind, Profile::default()));
+            self.others.len() - 1
+        });
+        self.others.get_mut(at).map_or(&mut self.usual, |(_, profile)| profile)
     }
 
     pub(crate) fn shed_share(&self, now: Time) -> f64 {
@@ -216,31 +230,48 @@ impl Health {
         self.shed.count(now, good);
     }
 
-    /// A first token came, `net` of the prompt's size.
-    pub(crate) fn token(&mut self, now: Time, net: Duration, ticket: Ticket, after_mark: bool) {
-        self.short.at(now).token(net);
-        self.long.at(now).token(net);
-        if ticket.full {
-            self.steady.at(now).token(net);
-        }
-        self.tokens_seen = self.tokens_seen.saturating_add(1);
-        if self.breaker.away_since.is_some() && !ticket.full {
+    /// A first token came after `span`.
+    pub(crate) fn token(
+        &mut self,
+        now: Time,
+        span: Duration,
+        size: Size,
+        ticket: Ticket,
+        slow: bool,
+    ) {
+        let after_mark = slow || self.mark(size).is_some_and(|mark| span > mark);
+        let net = self.learn(span, size, ticket, false);
+        self.profile_mut(size.kind).token(now, net, ticket.full);
+        if let Some(net) = self.on_the_way_back(net, size.kind, ticket) {
             self.returning.token(net, after_mark);
         }
     }
 
-    /// An attempt was cut without a token after `net`.
-    pub(crate) fn cut(&mut self, now: Time, net: Duration, ticket: Ticket) {
-        let is_away = self.breaker.away_since.is_some() && !ticket.full;
-        if is_away {
-            let after_mark = self.mark().is_some_and(|mark| net >= mark);
+    /// An attempt was cut without a token after `span`.
+    pub(crate) fn cut(&mut self, now: Time, span: Duration, size: Size, ticket: Ticket) {
+        let after_mark = self.mark(size).is_some_and(|mark| span >= mark);
+        let net = self.learn(span, size, ticket, true);
+        if let Some(net) = self.on_the_way_back(net, size.kind, ticket) {
             self.returning.cut(net, after_mark);
         }
-        self.short.at(now).cut(net);
-        self.long.at(now).cut(net);
-        if ticket.full {
-            self.steady.at(now).cut(net);
+        self.profile_mut(size.kind).cut(now, net, ticket.full);
+    }
+
+    /// What `span` is net of the prompt's size. The slope is learned while all is well.
+    fn learn(&mut self, span: Duration, size: Size, ticket: Ticket, was_cut: bool) -> Duration {
+        let small = self.profile(size.kind).and_then(|profile| profile.estimates.median);
+        if let Some(small) = small.filter(|_| ticket.full) {
+            self.slope.learn(size.prompt_tokens, span, small, was_cut);
         }
+        span.saturating_sub(self.slope.term(size.prompt_tokens))
+    }
+
+    /// What the list of returning attempts is told, if this is one: `net` as a multiple of
+    /// what was usual for its kind when the rung left full weight.
+    fn on_the_way_back(&self, net: Duration, kind: Kind, ticket: Ticket) -> Option<Duration> {
+        let is_away = self.breaker.away_since.is_some() && !ticket.full;
+        let usual = self.profile(kind)?.estimates.usual.filter(|_| is_away)?;
+        Some(UNIT.mul_f64(self.raised * ratio(net, usual)))
     }
 
     /// A hang, an error or a clock: what came before says nothing of being merely slower.
@@ -254,118 +285,98 @@ impl Health {
         let since = self.breaker.away_since;
         let span = since.map_or(Duration::ZERO, |since| now.since(since));
         let away = Away { span, alone };
-        let known = self.estimates.reference.zip(self.estimates.usual);
-        let Some((reference, usual)) = known else { return false };
-        let Some(ratio) = self.returning.slower_by(usual, away) else { return false };
-        self.estimates.reference = Some(reference.mul_f64(ratio));
-        self.estimates.usual = Some(usual.mul_f64(ratio));
-        // What it took before would pull the new reference down again at once.
-        self.steady.clear();
+        let Some(ratio) = self.returning.slower_by(UNIT.mul_f64(self.raised), away) else {
+            return false;
+        };
+        self.raised *= ratio;
+        self.usual.rebase(ratio);
+        self.others.iter_mut().for_each(|(_, profile)| profile.rebase(ratio));
         // Ten answers are evidence enough that it is well, at its own pace.
-        self.breaker.trust();
+        self.breaker.trust(now);
         true
     }
 
-    /// Its times to first token in the last minutes, or in the last half hour if they are few.
+    /// Its times to first token in the last minutes, or in the last half hour if they are
+    /// few, of all kinds.
     pub(crate) fn recent(&mut self, now: Time) -> Counts {
-        let recent = self.short.sum(now);
-        if recent.tokens() < ENOUGH { self.long.sum(now) } else { recent }
+        let mut recent = self.usual.recent(now);
+        self.others.iter_mut().for_each(|(_, profile)| recent.add(&profile.recent(now)));
+        recent
     }
 
-    /// Brings the estimates up to date; cheap if they are fresh.
-    pub(crate) fn refresh(&mut self, now: Time) {
-        let since = self.estimates.at.map(|at| now.since(at));
-        if since.is_some_and(|since| since < REFRESH) {
-            return;
-        }
-        let recent = self.recent(now);
-        let enough = recent.tokens() >= ENOUGH;
-        let before = self.estimates;
-        // Frozen while it is away: what it takes then is not what it usually takes.
-        let reference = if self.breaker.is_full() {
-            self.new_reference(now, since.unwrap_or_default())
-        } else {
-            before.reference
-        };
-        // A handful of tokens is no reason to forget what was usual before a restart.
-        let usual = self
-            .breaker
-            .is_full()
-            .then(|| self.steady.sum(now))
-            .filter(|steady| before.usual.is_none() || steady.tokens() >= ENOUGH);
-        let usual = usual.and_then(|steady| steady.quantile(0.5));
-        self.estimates = Estimates {
-            at: Some(now),
-            delay: enough.then(|| recent.quantile_as_cut(DELAY_QUANTILE)).flatten(),
-            median: recent.quantile(0.5),
-            reference,
-            usual: usual.or(before.usual),
-        };
-        if self.breaker.is_full() {
+    /// Brings the estimates of a kind up to date; cheap if they are fresh.
+    pub(crate) fn refresh(&mut self, now: Time, kind: Kind) {
+        let is_full = self.breaker.is_full();
+        self.profile_mut(kind).refresh(now, is_full);
+        if is_full {
             self.returning.is_back();
+            self.raised = 1.0;
         }
     }
 
-    fn new_reference(&mut self, now: Time, since: Duration) -> Option<Duration> {
-        let before = self.estimates.reference;
-        if self.tokens_seen < ENOUGH {
-            return before;
-        }
-        let steady = self.steady.sum(now);
-        if steady.tokens() < ENOUGH {
-            return before;
-        }
-        // So many were cut that the quantile lies beyond what was seen: nothing new is known.
-        let Some(seen) = steady.quantile(0.95) else { return before };
-        let seen = seen.max(LEAST_REFERENCE);
-        // Where silence and not late tokens are beyond it, that is no reason to wait longer:
-        // the few stragglers among the many that hang would make the incident the norm.
-        if let Some(before) = before.filter(|before| seen > *before) {
-            let (late, cut) = steady.beyond(before);
-            if u64::from(cut) > CUT_TO_LATE * u64::from(late) {
-                return Some(before);
-            }
-        }
-        Some(match before {
-            Some(before) => seen.min(before.mul_f64(RISE.powf(since.as_secs_f64() / 60.0))),
-            None => seen,
-        })
+    /// The slow mark of a request; `None` until it is known what its kind takes. A rung that
+    /// the configured limit on its p95 has opened must come back within that.
+    pub(crate) fn mark(&self, size: Size) -> Option<Duration> {
+        let limit = self.spec.breaker.open_ttft_p95.filter(|_| self.breaker.is_probed_by_p95());
+        let limit = limit.map(|limit| self.limit_of(size.kind, limit));
+        let mark = self.profile(size.kind).and_then(Profile::mark);
+        let mark = mark.into_iter().chain(limit).min()?;
+        Some(mark.saturating_add(self.slope.most(size.prompt_tokens)))
     }
 
-    /// The slow mark, net of the prompt's size.
-    pub(crate) fn mark(&self) -> Option<Duration> {
-        self.estimates.reference.map(|reference| reference.mul_f64(MARK))
+    /// The soft first clock of a request.
+    pub(crate) fn soft_clock(&self, size: Size) -> Duration {
+        let soft = |reference: Duration| reference.mul_f64(SOFT).max(SOFT_LEAST);
+        let of = |kind| self.profile(kind)?.estimates.reference.map(soft);
+        let clock = of(size.kind).unwrap_or_else(|| {
+            let usual = of(Kind::default()).unwrap_or_default();
+            patience(size.kind, SOFT_AT_FIRST).max(usual)
+        });
+        clock.saturating_add(self.slope.most(size.prompt_tokens))
     }
 
-    pub(crate) fn soft_clock(&self) -> Duration {
-        let reference = self.estimates.reference;
-        reference.map_or(SOFT_AT_FIRST, |reference| reference.mul_f64(SOFT).max(SOFT_LEAST))
-    }
-
-    /// The median of its recent times to first token; zero if it lies in the smallest
-    /// bucket, which says nothing but "at once".
-    pub(crate) fn median(&self) -> Option<Duration> {
-        let median = self.estimates.median?;
+    /// The median of recent times to first token of this kind; zero if it lies in the
+    /// smallest bucket, which says nothing but "at once".
+    pub(crate) fn median(&self, kind: Kind) -> Option<Duration> {
+        let median = self.profile(kind)?.estimates.median?;
         Some(if median <= AT_ONCE { Duration::ZERO } else { median })
     }
 
-    /// The `auto` hedge delay against a rival with this median, net of the prompt's size.
-    pub(crate) fn hedge_delay(&self, spec: &HedgeSpec, rival: Option<Duration>) -> Duration {
-        let known = self.estimates.reference.zip(self.mark());
-        let Some((reference, mark)) = known else { return spec.initial };
+    /// The `auto` hedge delay against a rival with this median.
+    pub(crate) fn hedge_delay(
+        &self,
+        spec: &HedgeSpec,
+        size: Size,
+        rival: Option<Duration>,
+    ) -> Duration {
+        let delay = self.known_delay(spec, size.kind, rival).unwrap_or_else(|| {
+            let usual = self.known_delay(spec, Kind::default(), rival).unwrap_or_default();
+            patience(size.kind, spec.initial).max(usual)
+        });
+        delay.saturating_add(self.slope.most(size.prompt_tokens))
+    }
+
+    fn known_delay(
+        &self,
+        spec: &HedgeSpec,
+        kind: Kind,
+        rival: Option<Duration>,
+    ) -> Option<Duration> {
+        let profile = self.profile(kind)?;
+        let (reference, mark) = profile.estimates.reference.zip(profile.mark())?;
         // After a lull or a restart the reference is all that is known.
         let cap = reference.mul_f64(DELAY_CAP);
-        let recent = self.estimates.delay.unwrap_or(cap);
-        let delay = recent.min(cap).max(spec.min).min(spec.max.max(spec.min));
+        let recent = profile.estimates.delay.unwrap_or(cap);
+        // The configured limit is for requests that do not think.
+        let most = if kind.thinks() { cap } else { spec.max.max(spec.min) };
+        let delay = recent.min(cap).max(spec.min).min(most);
         // Earlier, and the hedge would hide an incident from the breaker: so would a rival
         // that is thought to be slower than it is.
-        delay.max(mark.saturating_sub(rival.map(at_least).unwrap_or_default()))
+        Some(delay.max(mark.saturating_sub(rival.map(at_least).unwrap_or_default())))
     }
 
     pub(crate) fn restore_reference(&mut self, reference: Duration, usual: Duration) {
-        self.tokens_seen = ENOUGH;
-        self.estimates.reference = Some(reference);
-        self.estimates.usual = Some(usual);
+        self.usual.restore(reference, usual);
     }
 
     /// What rules at `now`: an override whose time is over does so no more, though
@@ -384,8 +395,9 @@ impl Health {
 
     /// What is worth keeping of it over a restart.
     pub(crate) fn remember(&self) -> Remembered {
-        let Estimates { reference, usual, .. } = self.estimates;
-        let reference = reference.zip(usual).map(|(p95, usual)| Reference { p95, usual });
+        let estimates = &self.usual.estimates;
+        let reference =
+            estimates.reference.zip(estimates.usual).map(|(p95, usual)| Reference { p95, usual });
         let (hold, breaker) = (self.hold.remember(), self.breaker.remember());
         Remembered { reference, hold, breaker, finishes: self.finishes }
     }
@@ -401,4 +413,13 @@ impl Health {
         self.breaker.restore(now, &kept.breaker);
         self.finishes = kept.finishes;
     }
+}
+
+/// How long a request of this kind is given while nothing is known of it.
+fn patience(kind: Kind, span: Duration) -> Duration {
+    if kind.thinks() { span.saturating_mul(THINKING) } else { span }
+}
+
+fn ratio(one: Duration, other: Duration) -> f64 {
+    one.as_secs_f64() / other.as_secs_f64().max(1e-6)
 }

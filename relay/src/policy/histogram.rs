@@ -68,7 +68,7 @@ impl Counts {
         }
     }
 
-    fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         if other.total_tokens == 0 && other.total_cut == 0 {
             return;
         }
@@ -98,6 +98,17 @@ impl Counts {
             }
         }
         Some(upper(BUCKETS - 1))
+    }
+
+    /// The median of the tokens that came, whatever was cut.
+    #[must_use]
+    pub fn median_of_tokens(&self) -> Option<Duration> {
+        let mut below = 0_u32;
+        let at = self.tokens.iter().position(|count| {
+            below = below.saturating_add(*count);
+            below > self.total_tokens / 2
+        });
+        at.map(value)
     }
 
     /// The `q` quantile by Kaplan and Meier: a cut attempt says only "longer".

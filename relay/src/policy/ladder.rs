@@ -365,6 +365,8 @@ pub struct Need {
     pub capabilities: Capabilities,
     /// The estimated prompt size in tokens.
     pub prompt_tokens: u64,
+    /// What its time to first token depends on beside that.
+    pub kind: Kind,
     /// The longest answer asked for, in tokens.
     pub max_output: Option<u64>,
     /// Whether a second call could do something twice.
@@ -379,4 +381,54 @@ pub struct Need {
     pub sent_later: bool,
     /// The number of the client whose request it is; 0 where clients are not told apart.
     pub client: u64,
+}
+
+impl Need {
+    /// What its time to first token depends on.
+    #[must_use]
+    pub const fn size(&self) -> Size {
+        Size { prompt_tokens: self.prompt_tokens, kind: self.kind }
+    }
+}
+
+/// What a request's time to first token depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Size {
+    /// The estimated prompt size in tokens.
+    pub prompt_tokens: u64,
+    /// Everything else.
+    pub kind: Kind,
+}
+
+/// Requests that a rung needs about the same time for, but for the prompt's size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Kind {
+    /// How much the model was told to think.
+    pub effort: Effort,
+    /// Whether there are pictures, sound or files to be read first.
+    pub attachments: bool,
+}
+
+impl Kind {
+    /// Whether the model was told to think before it answers.
+    #[must_use]
+    pub const fn thinks(self) -> bool {
+        matches!(self.effort, Effort::Low | Effort::Medium | Effort::High)
+    }
+}
+
+/// How much a model was told to think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Effort {
+    /// Nothing was said.
+    #[default]
+    Usual,
+    /// Not at all, or next to it.
+    Little,
+    /// A little.
+    Low,
+    /// More, or as much as the model likes.
+    Medium,
+    /// As much as it takes.
+    High,
 }

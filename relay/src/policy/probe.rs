@@ -9,7 +9,7 @@ use crate::policy::attempt::End;
 use crate::policy::board::{Board, Report};
 use crate::policy::breaker::Ticket;
 use crate::policy::input::Ending;
-use crate::policy::ladder::RungIndex;
+use crate::policy::ladder::{RungIndex, Size};
 use crate::policy::outcome::{is_excused, is_own_fault, judge};
 use crate::policy::time::Time;
 use crate::policy::walk::{is_unmatched, refused_with, retry_after, verdicts};
@@ -24,7 +24,7 @@ pub struct Probe {
     pub(crate) dialled: Time,
     /// The relay stood still while it ran.
     pub(crate) stood_still: bool,
-    pub(crate) prompt_tokens: u64,
+    pub(crate) size: Size,
     /// The number of the walk that it was an attempt of.
     pub(crate) walk: u64,
     /// Whose request it was.
@@ -75,7 +75,7 @@ impl Probe {
         if self.mark.is_some_and(|mark| mark <= now) {
             self.say_slow(now, board);
         }
-        let what = (self.slow, self.prompt_tokens);
+        let what = (self.slow, self.size);
         board.token(self.rung, now, self.dialled, self.ticket, what);
         self.had_token = true;
         self.end(now, AttemptOutcome::Cancelled.into(), None, board);
@@ -121,7 +121,7 @@ impl Probe {
         if !self.slow {
             self.slow = true;
             self.verdict = Some(TokenVerdict::Slow);
-            board.slow(self.rung, now, self.ticket);
+            board.slow(self.rung, now, self.ticket, self.size);
         }
     }
 
@@ -137,7 +137,7 @@ impl Probe {
             dialled: self.dialled,
             status,
             retry_after,
-            prompt_tokens: self.prompt_tokens,
+            size: self.size,
             unmatched,
             walk: self.walk,
             excused,

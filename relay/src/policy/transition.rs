@@ -113,6 +113,12 @@ impl Transition {
             Why::BadRun => format!("{run} bad in a row, {slow_run} of them slow"),
             Why::BrokenRun => format!("{broken_run} broken streams in a row"),
             Why::BadShare => format!("{bad} of {calls} bad in {}", seconds(self.window)),
+            Why::Hanging => {
+                format!(
+                    "{bad} of {calls} bad in {}, the others as quick as ever",
+                    seconds(self.window)
+                )
+            }
             Why::SlowP95 => {
                 let limit = self.limit.map(seconds).unwrap_or_default();
                 format!("p95 to the first token over {limit}")

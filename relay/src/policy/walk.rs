@@ -177,6 +177,12 @@ impl Walk {
         self.attempts.iter().any(|one| one.id == attempt && one.slow)
     }
 
+    /// Whether nothing has reached the client yet.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        self.state == State::Walking
+    }
+
     /// Whether the walk has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
@@ -256,7 +262,7 @@ impl Walk {
         if kind != AttemptKind::LastResort {
             self.plan.passed_over.retain(|(other, _)| *other != rung);
         }
-        let ticket = board.dial(rung, now);
+        let ticket = board.dial(rung, now, self.need.size());
         self.attempts.push(Attempt::new(
             attempt,
             (rung, board.spec_at_dial(rung)),
@@ -281,7 +287,7 @@ impl Walk {
         out: &mut Vec<Action>,
     ) {
         self.say_slow_if_due(now, id, board);
-        let prompt_tokens = self.need.prompt_tokens;
+        let size = self.need.size();
         let Some(attempt) = self.live(id) else { return };
         attempt.hear(now);
         let (rung, kind) = (attempt.rung, attempt.kind);
@@ -289,7 +295,7 @@ impl Walk {
         if attempt.first_token.is_none() {
             attempt.first_token = Some(now);
             let (dialled, ticket, slow) = (attempt.dialled, attempt.ticket, attempt.slow);
-            board.token(rung, now, dialled, ticket, (slow, prompt_tokens));
+            board.token(rung, now, dialled, ticket, (slow, size));
         }
         if self.state != State::Walking {
             return;
@@ -390,7 +396,7 @@ impl Walk {
         board: &mut Board,
         out: &mut Vec<Action>,
     ) {
-        let (prompt_tokens, walk) = (self.need.prompt_tokens, self.number);
+        let (size, walk) = (self.need.size(), self.number);
         let Some(attempt) = self.live(id) else { return };
         let End { outcome, cause, retry_after, clock, unmatched, excused } = end;
         attempt.outcome = Some(outcome);
@@ -404,7 +410,7 @@ impl Walk {
             dialled: attempt.dialled,
             status: attempt.status,
             retry_after,
-            prompt_tokens,
+            size,
             unmatched,
             walk,
             excused,
@@ -423,18 +429,18 @@ impl Walk {
 
     /// A silent probe that lost its race runs on unseen: the breaker must learn from it.
     fn detach(&mut self, id: AttemptId, board: &Board, out: &mut Vec<Action>) {
-        let (prompt_tokens, walk) = (self.need.prompt_tokens, self.number);
+        let (size, walk) = (self.need.size(), self.number);
         let (own, client) = (self.ladder.ttft, self.need.client);
         let Some(attempt) = self.live(id) else { return };
         attempt.outcome = Some(AttemptOutcome::Cancelled);
         let hard = attempt.spec.ttft.or(own);
-        let mark = board.mark(attempt.rung, prompt_tokens);
+        let mark = board.mark(attempt.rung, size);
         let probe = Probe {
             rung: attempt.rung,
             ticket: attempt.ticket,
             dialled: attempt.dialled,
             stood_still: attempt.stood_still,
-            prompt_tokens,
+            size,
             walk,
             client,
             mark: mark.map(|mark| attempt.dialled.plus(mark)),
@@ -457,15 +463,15 @@ impl Walk {
 
     /// The mark has passed without a token: said once, while the call still runs.
     fn say_slow_if_due(&mut self, now: Time, id: AttemptId, board: &mut Board) {
-        let prompt_tokens = self.need.prompt_tokens;
+        let size = self.need.size();
         let Some(attempt) = self.live(id) else { return };
         if !attempt.sent || attempt.slow || attempt.first_token.is_some() {
             return;
         }
-        let mark = board.mark(attempt.rung, prompt_tokens);
+        let mark = board.mark(attempt.rung, size);
         if mark.is_some_and(|mark| attempt.dialled.plus(mark) <= now) {
             attempt.slow = true;
-            board.slow(attempt.rung, now, attempt.ticket);
+            board.slow(attempt.rung, now, attempt.ticket, size);
         }
     }
 

@@ -54,6 +54,7 @@ pub fn rule_text(rule: &str) -> &str {
         "bad_run" => "failed or late before the first token, several times in a row",
         "broken_run" => "streams broke or fell silent, several times in a row",
         "bad_share" => "too many of the last calls were bad",
+        "hanging" => "too many calls hung beside others that were as quick as ever",
         "slow_p95" => "the p95 of the time to first token was over its configured limit",
         "never_a_token" => "no token from any call since the start",
         "auth" => "the provider refused our account",

@@ -186,6 +186,7 @@ fn cause(rung: &RungState) -> String {
     let why = match cause.rule.as_str() {
         "bad_run" if known => format!("{poor} in a row"),
         "broken_run" if known => format!("{} streams broken in a row", cause.bad),
+        "hanging" if known => format!("{poor} of {}, the others quick", cause.n),
         "bad_share" if known => format!("{poor} of {}", cause.n),
         "never_a_token" if known => format!("no token from {} calls", cause.n),
         "probe_bad" if cause.text.contains("slow") => "its probe was slow".to_owned(),

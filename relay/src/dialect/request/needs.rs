@@ -5,6 +5,7 @@
 //! else; texts are walked over, not read.
 
 use super::super::json::{Each, Object, One, skip, string_inner};
+use super::Thinks;
 use serde::de::{DeserializeSeed as _, MapAccess};
 use serde_json::value::RawValue;
 
@@ -28,6 +29,8 @@ pub struct Needs {
     pub files: bool,
     /// Estimated tokens of messages and tools, attachments left out.
     pub prompt_tokens: u64,
+    /// How much the model is to think.
+    pub thinks: Thinks,
     /// The most tokens it wants back.
     pub max_output: Option<u64>,
     /// Answering it twice would do something twice: the provider stores it, runs
@@ -75,6 +78,7 @@ impl OpenaiAsks<'_> {
             audio: seen.audio || self.sound,
             files: seen.files,
             prompt_tokens: bytes.saturating_sub(seen.attached) / BYTES_PER_TOKEN,
+            thinks: Thinks::default(),
             max_output: self.max_output,
             side_effects: seen.served_tools || self.side_effects,
         }

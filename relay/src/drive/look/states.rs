@@ -10,7 +10,7 @@ use crate::drive::story::{Told, cause};
 use crate::journal::Usual;
 use crate::live::{LadderSeen, RungSeen};
 use crate::policy::breaker::State;
-use crate::policy::{Board, Override, Remembered, RungIndex, Time, Why};
+use crate::policy::{Board, Override, Remembered, RungIndex, Size, Time, Why};
 use crate::wall;
 use shared::admin::board::{
     Bucket, BudgetState, HardDown, HealthState, HoldState, OverrideState, ProbeState,
@@ -138,7 +138,7 @@ fn stand(board: &Board, rung: RungIndex, now: Time) -> Stand {
         held_until: board.held_until(rung, now),
         remembered: board.remember(rung),
         need: board.spec(rung).map_or(0, |spec| spec.breaker.close_successes),
-        mark: board.mark(rung, 0),
+        mark: board.mark(rung, Size::default()),
         reference: board.reference(rung),
     }
 }
@@ -228,7 +228,8 @@ fn budget(board: &Board, ladder: &Ladder) -> BudgetState {
     let spec = &ladder.spec;
     let pair = spec.rungs.first().zip(spec.rungs.get(1));
     let delay = pair.filter(|_| spec.hedge.enabled && spec.interactive);
-    let delay = delay.map(|(&rung, &rival)| board.hedge_delay(rung, rival, &spec.hedge, 0));
+    let delay =
+        delay.map(|(&rung, &rival)| board.hedge_delay(rung, rival, &spec.hedge, Size::default()));
     let bucket = |level, cap| Bucket { level, cap, refused_1m: 0 };
     BudgetState {
         hedge: bucket(hedge, spec.hedge.burst),

@@ -60,7 +60,7 @@ fn an_unknown_403_opens_on_the_second_one_with_no_good_between() {
 fn the_same_request_is_no_second_witness() {
     let mut house = House::new(2);
     let hears = |house: &mut House, walk| {
-        let ticket = house.board.dial(FIRST, house.now);
+        let ticket = house.board.dial(FIRST, house.now, crate::policy::Size::default());
         let odd = Report { outcome: O::Auth, unmatched: true, walk, ..report(ticket, house.now) };
         house.board.ended(FIRST, house.now, &odd);
     };

@@ -7,7 +7,7 @@ use crate::policy::breaker::State;
 use crate::policy::{
     Action, AttemptId, Board, BreakerSpec, Ending, HedgeSpec, Input, LadderIndex, LadderSpec,
     Override, Probe, Reference, Remembered, RememberedBreaker, RetrySpec, RungIndex, RungSpec,
-    Time, Walk, Why,
+    Size, Time, Walk, Why,
 };
 use proptest::prelude::*;
 use shared::{AttemptKind as K, AttemptOutcome as O, Cause, Signature};
@@ -279,7 +279,7 @@ impl Crowd {
                     guest.live.retain(|(id, _)| id != attempt);
                     guest.had_a_429 |= *outcome == O::RateLimited;
                     let of = guest.walk.attempts.iter().find(|one| one.id == *attempt);
-                    let soft = of.and_then(|one| self.board.soft_clock(one.rung, 0));
+                    let soft = of.and_then(|one| self.board.soft_clock(one.rung, Size::default()));
                     was_soft = *outcome == O::TtftTimeout && *clock == soft;
                 }
                 Action::Detach { probe, .. } => self.unseen.push(probe.clone()),

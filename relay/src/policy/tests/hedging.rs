@@ -2,7 +2,9 @@
 
 use super::house::*;
 use super::scenario::*;
-use crate::policy::{Action, HedgeDelay, HedgeSpec, Input, LadderSpec, Need, RetrySpec, RungSpec};
+use crate::policy::{
+    Action, HedgeDelay, HedgeSpec, Input, LadderSpec, Need, RetrySpec, RungSpec, Size,
+};
 use shared::{AttemptKind as K, AttemptOutcome as O, Cause, TokenVerdict};
 use std::time::Duration;
 
@@ -69,9 +71,9 @@ fn a_rival_is_never_thought_to_be_slower_than_it_is() {
             house.call(SECOND, rival);
             house.after(Duration::from_secs(1));
         }
-        house.board.dial(SECOND, house.now);
+        house.board.dial(SECOND, house.now, Size::default());
         house.knows(FIRST, (1_000, 800), 1.0);
-        let waits = house.board.hedge_delay(FIRST, SECOND, &HedgeSpec::default(), 0);
+        let waits = house.board.hedge_delay(FIRST, SECOND, &HedgeSpec::default(), Size::default());
         assert!(waits + rival >= Duration::from_millis(1_250), "{rival:?}: {waits:?}");
         let most = Duration::from_millis(delay) + rival.mul_f64(0.05);
         assert!(waits <= most, "{rival:?}: {waits:?}, and hardly later than that");

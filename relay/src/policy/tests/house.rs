@@ -5,7 +5,7 @@ use crate::policy::board::Report;
 use crate::policy::breaker::{State, Ticket};
 use crate::policy::{
     Action, Board, Ending, Input, LadderIndex, LadderSpec, Reference, Remembered,
-    RememberedBreaker, RungIndex, RungSpec, Time, Walk, Why,
+    RememberedBreaker, RungIndex, RungSpec, Size, Time, Walk, Why,
 };
 use shared::{AttemptKind as K, AttemptOutcome};
 use std::sync::Arc;
@@ -120,13 +120,13 @@ impl House {
     /// A call of `rung` that brings its token after `span`, past the mark or not, and
     /// then comes to its proper end. No walk: weights draw no lots here.
     pub(super) fn call(&mut self, rung: RungIndex, span: Duration) -> Ticket {
-        let (dialled, ticket) = (self.now, self.board.dial(rung, self.now));
+        let (dialled, ticket) = (self.now, self.board.dial(rung, self.now, Size::default()));
         self.after(span);
-        let slow = self.board.mark(rung, 0).is_some_and(|mark| span >= mark);
+        let slow = self.board.mark(rung, Size::default()).is_some_and(|mark| span >= mark);
         if slow {
-            self.board.slow(rung, self.now, ticket);
+            self.board.slow(rung, self.now, ticket, Size::default());
         }
-        self.board.token(rung, self.now, dialled, ticket, (slow, 0));
+        self.board.token(rung, self.now, dialled, ticket, (slow, Size::default()));
         let had_token = Report { had_token: true, slow, ..report(ticket, dialled) };
         self.board.ended(rung, self.now, &had_token);
         ticket
@@ -134,7 +134,7 @@ impl House {
 
     /// A call of `rung` that ends so before its token, after `span`.
     pub(super) fn fail(&mut self, rung: RungIndex, span: Duration, outcome: AttemptOutcome) {
-        let (dialled, ticket) = (self.now, self.board.dial(rung, self.now));
+        let (dialled, ticket) = (self.now, self.board.dial(rung, self.now, Size::default()));
         self.after(span);
         self.board.ended(rung, self.now, &Report { outcome, ..report(ticket, dialled) });
     }
@@ -151,7 +151,7 @@ pub(super) fn report(ticket: Ticket, dialled: Time) -> Report {
         dialled,
         status: None,
         retry_after: None,
-        prompt_tokens: 0,
+        size: Size::default(),
         unmatched: false,
         walk: 0,
         excused: false,

@@ -4,7 +4,7 @@ use super::scenario::*;
 use crate::policy::breaker::State;
 use crate::policy::{
     Board, HedgeSpec, Input, LadderIndex, LadderSpec, Need, Override, Reference, Remembered,
-    RememberedBreaker, RememberedHold, RememberedState, RungIndex, Time, Walk, Why,
+    RememberedBreaker, RememberedHold, RememberedState, RungIndex, Size, Time, Walk, Why,
 };
 use shared::PassedOver;
 use std::sync::Arc;
@@ -186,10 +186,18 @@ fn a_restored_reference_rules_at_once_and_one_token_does_not_undo_it() {
     let reference = Some(Reference { p95: secs(1), usual: Duration::from_millis(600) });
     let (mut board, now) = restored(&Remembered { reference, ..well() }, secs(60));
     let mark = Duration::from_millis(1250);
-    assert_eq!(board.mark(FIRST, 0), Some(mark));
+    assert_eq!(board.mark(FIRST, Size::default()), Some(mark));
     let spec = HedgeSpec::default();
-    assert_eq!(board.hedge_delay(FIRST, RungIndex(1), &spec, 0), mark, "not the initial 2 s");
-    assert_eq!(board.hedge_delay(RungIndex(1), FIRST, &spec, 0), secs(2), "nothing known of it");
+    assert_eq!(
+        board.hedge_delay(FIRST, RungIndex(1), &spec, Size::default()),
+        mark,
+        "not the initial 2 s"
+    );
+    assert_eq!(
+        board.hedge_delay(RungIndex(1), FIRST, &spec, Size::default()),
+        secs(2),
+        "nothing known of it"
+    );
     let spec = Arc::new(ladder(1));
     for second in 1..20 {
         let now = now.plus(secs(3 * second));

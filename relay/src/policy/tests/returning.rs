@@ -167,8 +167,9 @@ fn a_new_reference_is_worth_two_doublings() {
         }
         house.call(FIRST, ms(1_240));
     }
-    // Five good ones among them would have doubled it, but none came five in a row.
-    assert_eq!(house.weight(FIRST), 0.4);
+    // Five good ones among them would have doubled it, but none came five in a row. The quiet
+    // minute before them has.
+    assert_eq!(house.weight(FIRST), 0.8);
     let reference = house.board.reference(FIRST).unwrap();
     assert!((1.2..1.45).contains(&reference.as_secs_f64()), "{reference:?}");
 }
@@ -236,7 +237,7 @@ fn the_reference_stands_still_while_the_rung_is_away() {
     house.board.force(FIRST, house.now, crate::policy::Override::ForcedClosed);
     for _ in 0..20 {
         house.after(secs(10));
-        house.board.dial(FIRST, house.now);
+        house.board.dial(FIRST, house.now, crate::policy::Size::default());
     }
     assert_eq!(house.board.reference(FIRST), Some(reference));
 }
@@ -260,7 +261,8 @@ fn the_reference_rises_with_late_tokens_and_not_with_what_is_cut() {
                 house.call(FIRST, ms(1_200));
             }
             for _ in 0..cut {
-                let (dialled, ticket) = (house.now, house.board.dial(FIRST, house.now));
+                let (dialled, ticket) =
+                    (house.now, house.board.dial(FIRST, house.now, crate::policy::Size::default()));
                 house.after(ms(1_100));
                 let lost = crate::policy::board::Report {
                     outcome: O::Cancelled,

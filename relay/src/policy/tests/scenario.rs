@@ -4,7 +4,7 @@ use crate::policy::board::Report;
 use crate::policy::breaker::Ticket;
 use crate::policy::{
     Action, Answer, AttemptId, Board, Break, Ending, Failure, HedgeSpec, Input, LadderIndex,
-    LadderSpec, Need, NoHead, RungIndex, RungSpec, Time, Walk,
+    LadderSpec, Need, NoHead, RungIndex, RungSpec, Size, Time, Walk,
 };
 use shared::{AttemptKind, AttemptOutcome};
 use std::sync::Arc;
@@ -92,7 +92,7 @@ impl Stage {
             dialled: self.now,
             status: None,
             retry_after,
-            prompt_tokens: 0,
+            size: Size::default(),
             unmatched: false,
             walk: 0,
             excused: false,

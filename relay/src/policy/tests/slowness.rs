@@ -85,7 +85,7 @@ fn broken_streams_open_a_rung_however_late_it_answers() {
     }
     assert!(house.board.is_merely_slow(FIRST, house.now));
     for _ in 0..5 {
-        let ticket = house.board.dial(FIRST, house.now);
+        let ticket = house.board.dial(FIRST, house.now, crate::policy::Size::default());
         let broken = report(ticket, house.now);
         let broken = crate::policy::board::Report { had_token: true, outcome: O::Stall, ..broken };
         house.board.ended(FIRST, house.now, &broken);
@@ -217,7 +217,13 @@ fn whoever_is_past_the_mark_on_a_rung_that_opened_leaves_it_for_one_at_full_weig
         if matches!(around, Around::AnswersLate) {
             let ticket = crate::policy::breaker::Ticket::default();
             for _ in 0..4 {
-                house.board.token(FIRST, house.now, house.now, ticket, (true, 0));
+                house.board.token(
+                    FIRST,
+                    house.now,
+                    house.now,
+                    ticket,
+                    (true, crate::policy::Size::default()),
+                );
             }
         }
         std::mem::swap(&mut house.board, &mut stage.board);

@@ -24,8 +24,14 @@ use Stream::{Breaks, Ends, Quiet, QuietThenStalls};
 
 fn run(house: &mut House, streams: &[Stream]) {
     for &stream in streams {
-        let ticket: Ticket = house.board.dial(FIRST, house.now);
-        house.board.token(FIRST, house.now, house.now, ticket, (false, 0));
+        let ticket: Ticket = house.board.dial(FIRST, house.now, crate::policy::Size::default());
+        house.board.token(
+            FIRST,
+            house.now,
+            house.now,
+            ticket,
+            (false, crate::policy::Size::default()),
+        );
         let quiet = matches!(stream, Quiet | QuietThenStalls);
         if quiet {
             house.board.quiet(FIRST, house.now, ticket);
@@ -75,7 +81,7 @@ fn half_a_clock_does_not_touch_the_window() {
         house.call(FIRST, secs(0));
     }
     assert_eq!(house.whys(), [], "half of them bad, but the last word was good");
-    let ticket = house.board.dial(FIRST, house.now);
+    let ticket = house.board.dial(FIRST, house.now, crate::policy::Size::default());
     house.board.quiet(FIRST, house.now, ticket);
     assert_eq!(house.whys(), [], "silence says nothing of the share");
     let stalled =

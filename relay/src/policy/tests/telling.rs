@@ -47,7 +47,7 @@ fn good(house: &mut House, times: usize) {
 }
 
 fn refuse(house: &mut House, status: Option<u16>) {
-    let ticket = house.board.dial(FIRST, house.now);
+    let ticket = house.board.dial(FIRST, house.now, crate::policy::Size::default());
     let refused = Report { outcome: O::Auth, status, ..report(ticket, house.now) };
     house.board.ended(FIRST, house.now, &refused);
 }
@@ -88,7 +88,7 @@ fn the_words_of_an_opening_say_what_was_counted() {
             "5 broken streams in a row",
             told(|house| {
                 for _ in 0..5 {
-                    let ticket = house.board.dial(FIRST, house.now);
+                    let ticket = house.board.dial(FIRST, house.now, crate::policy::Size::default());
                     let broken = report(ticket, house.now);
                     let broken = Report { had_token: true, outcome: O::Disconnect, ..broken };
                     house.board.ended(FIRST, house.now, &broken);
@@ -108,7 +108,7 @@ fn the_words_of_the_way_back_say_what_happened() {
             told(|house| {
                 fail(house, 5);
                 cool(house);
-                house.board.dial(FIRST, house.now);
+                house.board.dial(FIRST, house.now, crate::policy::Size::default());
             }),
         ),
         (
@@ -172,7 +172,7 @@ fn the_figures_are_those_of_the_moment() {
         late(house, 1);
         fail(house, 3);
         cool(house);
-        house.board.dial(FIRST, house.now);
+        house.board.dial(FIRST, house.now, crate::policy::Size::default());
     });
     let [opened, cooled] = &told[..] else { panic!("{told:?}") };
     assert_eq!((opened.why, opened.from, opened.to), (Why::BadRun, "closed", "open"));

@@ -17,6 +17,8 @@ use crate::policy::time::Time;
 use shared::{AttemptKind, AttemptOutcome, RequestOutcome};
 use std::time::Duration;
 
+/// A rung that has opened is left as soon as there is somebody to go to: looked for this often.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// A moment that does not come.
 const NEVER: Time = Time(u64::MAX);
 
@@ -24,7 +26,12 @@ const NEVER: Time = Time(u64::MAX);
 enum Expired {
     Mark,
     Soft,
-    FirstToken { span: Duration, explicit: bool },
+    /// Its rung has opened, and it was given its time.
+    Opened,
+    FirstToken {
+        span: Duration,
+        explicit: bool,
+    },
     Quiet,
     InterToken(Duration),
     Linger(Answer),
@@ -92,10 +99,8 @@ impl Walk {
         out: &mut Vec<Action>,
     ) {
         let (outcome, clock) = match *expired {
-            Expired::Mark => {
-                self.say_slow_if_due(now, id, board);
-                return self.leave_an_opened_rung(now, id, board, out);
-            }
+            Expired::Mark => return self.say_slow_if_due(now, id, board),
+            Expired::Opened => return self.leave_an_opened_rung(now, id, board, out),
             Expired::Soft => return self.soft(now, id, board, out),
             Expired::Quiet => return self.say_quiet(now, id, board),
             // A request that may not be sent twice ends here too: nobody else will be asked.
@@ -122,7 +127,7 @@ impl Walk {
     /// only late, keeps its attempts: its token is likelier than anybody else's.
     fn soft(&mut self, now: Time, id: AttemptId, board: &mut Board, out: &mut Vec<Action>) {
         let Some(rung) = self.attempt(id).map(|attempt| attempt.rung) else { return };
-        let clock = board.soft_clock(rung, self.need.prompt_tokens);
+        let clock = board.soft_clock(rung, self.need.size());
         let next = self.next_candidate(now, board).filter(|_| !board.is_merely_slow(rung, now));
         let paid = next.is_some() && board.budget(self.at).is_some_and(Budget::take_retry);
         match next.filter(|_| paid) {
@@ -146,20 +151,37 @@ impl Walk {
         board: &mut Board,
         out: &mut Vec<Action>,
     ) {
-        let Some(attempt) = self.attempt(id) else { return };
-        let (rung, kind, is_probe) = (attempt.rung, attempt.kind, attempt.ticket.probe);
-        let stays = is_probe
-            || kind == AttemptKind::LastResort
-            || self.in_flight().any(|other| other != id)
-            || board.is_closed(rung)
-            || board.is_merely_slow(rung, now);
+        let Some(rung) = self.attempt(id).map(|attempt| attempt.rung) else { return };
+        let runs_elsewhere = self
+            .attempts
+            .iter()
+            .any(|other| other.in_flight() && other.id != id && board.is_closed(other.rung));
+        let stays = runs_elsewhere || board.is_merely_slow(rung, now);
         let next = self.next_candidate(now, board).filter(|&next| !stays && board.is_full(next));
-        if let Some(next) = next {
-            // It stands for the failover that is free after an explicit failure.
-            self.failovers = self.failovers.saturating_add(1);
-            let clock = board.mark(rung, self.need.prompt_tokens);
-            self.replace_silent(now, id, (clock, next), board, out);
+        match next {
+            Some(next) => {
+                // It stands for the failover that is free after an explicit failure.
+                self.failovers = self.failovers.saturating_add(1);
+                let clock = board.chance(rung, self.need.size());
+                self.replace_silent(now, id, (clock, next), board, out);
+            }
+            None => {
+                if let Some(attempt) = self.live(id) {
+                    attempt.look_again = Some(now.plus(LOOK_AGAIN));
+                }
+            }
         }
+    }
+
+    /// When a silent attempt whose rung has opened has had its chance. A probe and a last
+    /// resort are sent to a rung that is open.
+    fn opened_deadline(&self, attempt: &Attempt, board: &Board) -> Option<Time> {
+        let is_sent_there = attempt.ticket.probe || attempt.kind == AttemptKind::LastResort;
+        if is_sent_there || board.is_closed(attempt.rung) {
+            return None;
+        }
+        let due = attempt.dialled.plus(board.chance(attempt.rung, self.need.size())?);
+        Some(attempt.look_again.map_or(due, |again| again.max(due)))
     }
 
     fn replace_silent(
@@ -218,23 +240,22 @@ impl Walk {
         let waived = attempt.ttft_waived.filter(|_| !explicit);
         let at = waived.map_or(due, |until| due.max(until));
         let hard = (at < NEVER).then_some((at, Expired::FirstToken { span, explicit }));
-        match (early, hard) {
-            (Some(early), Some(hard)) => Some(if early.0 < hard.0 { early } else { hard }),
-            (early, hard) => early.or(hard),
-        }
+        let opened = self.opened_deadline(attempt, board).map(|at| (at, Expired::Opened));
+        // Of those that are due at once the hard clock is first, the mark before what follows it.
+        [hard, early, opened].into_iter().flatten().min_by_key(|(at, _)| *at)
     }
 
     /// The slow mark and the soft clock of a silent attempt, whichever is first.
     fn early_deadline(&self, attempt: &Attempt, board: &Board) -> Option<(Time, Expired)> {
         let after = |span: Option<Duration>| span.map(|span| attempt.dialled.plus(span));
-        let prompt = self.need.prompt_tokens;
-        let mark = after(board.mark(attempt.rung, prompt).filter(|_| !attempt.slow));
+        let size = self.need.size();
+        let mark = after(board.mark(attempt.rung, size).filter(|_| !attempt.slow));
         // What a rung takes that nobody has seen yet an operator may know better: one who sets
         // the first clock, or lets pings count since the model thinks in silence.
         let spec = &*attempt.spec;
         let told = spec.pings_count || spec.ttft.or(self.ladder.ttft).is_some();
-        let is_due = !attempt.soft_waived && (!told || board.has_reference(attempt.rung));
-        let soft = after(board.soft_clock(attempt.rung, prompt).filter(|_| is_due));
+        let is_due = !attempt.soft_waived && (!told || board.has_reference(attempt.rung, size));
+        let soft = after(board.soft_clock(attempt.rung, size).filter(|_| is_due));
         match (mark, soft) {
             (Some(mark), Some(soft)) if soft < mark => Some((soft, Expired::Soft)),
             (Some(mark), _) => Some((mark, Expired::Mark)),

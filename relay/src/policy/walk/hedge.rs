@@ -39,7 +39,7 @@ impl Walk {
         }
         let newest = in_flight().next_back().filter(|newest| newest.sent)?;
         let rival = self.untried().next()?;
-        let auto = || board.hedge_delay(newest.rung, rival, spec, self.need.prompt_tokens);
+        let auto = || board.hedge_delay(newest.rung, rival, spec, self.need.size());
         let delay = match spec.delay {
             HedgeDelay::Fixed(delay) if !newest.ticket.probe => delay,
             HedgeDelay::Fixed(_) | HedgeDelay::Auto => auto(),
