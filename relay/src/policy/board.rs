@@ -200,6 +200,11 @@ impl Board {
     pub(crate) fn request(&mut self, ladder: LadderIndex) -> u64 {
         if let Some(ladder) = self.ladders.get_mut(ladder.0) {
             ladder.budget.request();
+            for rung in &ladder.spec.rungs {
+                if let Some(health) = self.rungs.get_mut(rung.0) {
+                    health.breaker.ask();
+                }
+            }
         }
         self.walks = self.walks.wrapping_add(1);
         self.walks

@@ -72,7 +72,9 @@ const SLOW_START: f64 = 0.1;
 const FLOOR: f64 = 0.05;
 /// So many good in a row double the weight.
 const GOOD_TO_DOUBLE: u32 = 5;
-/// And so long without a bad one does.
+/// And so long without a bad one does, if no more than so many ask: of those a rung at the
+/// least weight is given five, so that where more do the good calls are as soon.
+const MANY: u32 = 50;
 const QUIET_TO_DOUBLE: Duration = Duration::from_secs(15);
 /// Good probes that close it after the limit on the p95 was passed: two say nothing of a
 /// twentieth.
@@ -227,6 +229,8 @@ pub struct Breaker {
     good_row: u32,
     /// Since when nothing was bad, and the weight has not been doubled.
     quiet_since: Time,
+    /// Requests that could have been given to it since.
+    asked: u32,
     /// Its weight was taken for the load it bears: then only good calls bring it back.
     is_spared: bool,
     hanging: Hanging,
@@ -266,6 +270,7 @@ impl Breaker {
             weight: 1.0,
             good_row: 0,
             quiet_since: Time::default(),
+            asked: 0,
             is_spared: false,
             hanging: Hanging::default(),
             bad_run: 0,
@@ -382,7 +387,7 @@ impl Breaker {
                 self.bad_run = self.bad_run.saturating_add(1);
                 self.slow_run = self.slow_run.saturating_add(u32::from(slow));
                 self.good_row = 0;
-                self.quiet_since = now;
+                self.quiet_from(now);
                 if slow {
                     self.hanging.silent();
                 }
@@ -433,7 +438,7 @@ impl Breaker {
             State::Closed => {
                 self.broken_run = self.broken_run.saturating_add(u32::from(!quiet));
                 self.good_row = 0;
-                self.quiet_since = now;
+                self.quiet_from(now);
                 self.count(now, Part { bad: u32::from(!counted), ..Part::default() });
                 self.wants_to_open(now)
             }
@@ -546,7 +551,7 @@ impl Breaker {
         }
         self.weight = SLOW_START;
         self.is_spared = false;
-        self.quiet_since = now;
+        self.quiet_from(now);
         self.cooldown = self.spec.cooldown;
         self.turn(State::Closed);
         Some(Why::ProbesGood)
@@ -568,13 +573,27 @@ impl Breaker {
     pub(crate) fn rest(&mut self, now: Time) {
         let is_coming_back = self.state == State::Closed && self.weight < 1.0 && !self.is_spared;
         if is_coming_back && now.since(self.quiet_since) >= QUIET_TO_DOUBLE {
-            self.double(now);
+            if self.asked < MANY {
+                self.double(now);
+            } else {
+                self.quiet_from(now);
+            }
         }
+    }
+
+    /// A request came that could be given to it.
+    pub(crate) const fn ask(&mut self) {
+        self.asked = self.asked.saturating_add(1);
+    }
+
+    const fn quiet_from(&mut self, now: Time) {
+        self.quiet_since = now;
+        self.asked = 0;
     }
 
     fn double(&mut self, now: Time) {
         self.good_row = 0;
-        self.quiet_since = now;
+        self.quiet_from(now);
         self.weight = (self.weight * 2.0).min(1.0);
         if self.weight >= 1.0 {
             self.away_since = None;
@@ -630,7 +649,7 @@ impl Breaker {
 
     /// The rung answers steadily at a pace of its own: closed, and two doublings on.
     pub(crate) fn trust(&mut self, now: Time) {
-        self.quiet_since = now;
+        self.quiet_from(now);
         match self.state {
             State::Closed => self.weight = (self.weight * TRUST).min(1.0),
             State::HalfOpen { .. } => {
@@ -736,7 +755,7 @@ impl Breaker {
             self.leave_full(now);
         }
         self.last_probe = now;
-        self.quiet_since = now;
+        self.quiet_from(now);
         self.turn(state);
     }
 }

@@ -12,7 +12,7 @@ const GOOD_FOR_ONE: f64 = 14.0;
 const TOO_MANY: u32 = 12;
 /// What is left of it, as a share of that, when the breaker changes: a rung on its way back is
 /// not trusted as one that was always well.
-const KEPT: f64 = 0.6;
+const KEPT: f64 = 0.8;
 
 /// The sum.
 #[derive(Debug, Clone, Copy, Default)]

@@ -5,7 +5,7 @@ use crate::AttemptOutcome;
 use crate::PassedOver;
 use crate::admin::Board;
 use crate::admin::ConfigError;
-use crate::admin::board::{Bucket, HardDown, HoldState, KeyState, LastFault, RungNow};
+use crate::admin::board::{Bucket, HardDown, HoldState, KeyState, LastFault, RungNow, Users};
 use crate::admin::sample::{before, calm, force, open, shares};
 use std::collections::BTreeMap;
 

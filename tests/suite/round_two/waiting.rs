@@ -27,7 +27,7 @@ async fn b2_a_request_past_its_mark_hears_of_a_breaker_that_opens_later() {
     let a = Provider::always(Reply::text("from A")).await;
     let b = Provider::always(Reply::text("from B")).await;
     let ladder = format!(
-        "{NO_HEDGE}\nclocks = {{ ttft = \"60s\" }}\nretry_budget = {{ budget = 0.0, burst = 0 }}"
+        "{NO_HEDGE}\nclocks = {{ ttft = \"60s\" }}\nretry_budget = {{ budget = 0.0, burst = 1 }}"
     );
     let relay = Relay::start(&Setup::over(&[&a, &b]).ladder(&ladder)).await;
     get_known(&relay).await;
@@ -43,7 +43,7 @@ async fn b2_a_request_past_its_mark_hears_of_a_breaker_that_opens_later() {
     relay.tells(&["a open bad_run"]).await;
     let opened = tests::clock::now();
     let answer = waiting.finish().await;
-    assert!(opened.elapsed() < ms(3_000), "moved {:?} after the breaker opened", opened.elapsed());
+    assert!(opened.elapsed() < ms(1_500), "moved {:?} after the breaker opened", opened.elapsed());
     let detail = relay.journaled(&answer.id()).await;
     assert_eq!(tried(&detail), ["a first ttft_timeout", "b failover ok"]);
 }

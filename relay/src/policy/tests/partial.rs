@@ -198,3 +198,22 @@ fn b2_an_attempt_stays_where_nobody_is_better_and_looks_again() {
     house.now = again;
     assert_eq!(dials(&house.give(&mut waits, Input::Wake)), [(2, 1, K::Failover)]);
 }
+
+#[test]
+fn h3_where_many_ask_good_calls_and_not_time_bring_a_rung_back() {
+    for (requests, weight) in [(49, 0.2), (51, 0.1)] {
+        let mut house = House::new(2);
+        house.open();
+        house.after(secs(10));
+        for _ in 0..2 {
+            house.good(Duration::from_millis(100));
+        }
+        for _ in 0..requests {
+            house.board.request(crate::policy::LadderIndex(0));
+        }
+        house.after(secs(15));
+        let now = house.now;
+        house.board.settle(now);
+        assert!((house.weight(FIRST) - weight).abs() < 1e-9, "{requests} requests");
+    }
+}
