@@ -18,7 +18,7 @@ async fn b2_sixty_at_once_at_a_silent_rung_wait_no_longer_than_its_breaker() {
     }
     let waited = began.elapsed();
     assert!(waited < ms(9_000), "the last one had its answer after {waited:?}");
-    relay.tells(&["a open bad_run"]).await;
+    relay.tells(&["a open never_a_token"]).await;
 }
 
 /// The first one has been silent since before anything was wrong with its rung.
