@@ -26,7 +26,7 @@ fn nothing_is_said_of_a_calm_board() {
     assert_eq!(diagnose(&two()), []);
     // Nor of one without any traffic, or with a plain failure in a thousand.
     let mut board = two();
-    board.ladders[0].users = crate::admin::board::Users::default();
+    board.ladders[0].users = Users::default();
     board.ladders[1].users.failed = 1;
     assert_eq!(diagnose(&board), []);
 }
