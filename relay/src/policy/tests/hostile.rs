@@ -79,7 +79,12 @@ impl World {
         let now = Time::from_millis(1_000_000);
         let ms = Duration::from_millis;
         let reference = Some(Reference { p95: ms(600), usual: ms(300) });
-        let kept = Remembered { reference, hold: None, breaker: RememberedBreaker::default() };
+        let kept = Remembered {
+            reference,
+            hold: None,
+            breaker: RememberedBreaker::default(),
+            finishes: false,
+        };
         (0..2).for_each(|rung| board.restore(RungIndex(rung), now, &kept));
         Self {
             board,
