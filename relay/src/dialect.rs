@@ -20,6 +20,7 @@ pub mod neutral;
 pub mod openai_chat;
 pub mod openai_responses;
 pub mod provider_error;
+pub mod quoted;
 pub mod request;
 pub mod retry_after;
 pub mod schema;

@@ -89,12 +89,20 @@ pub(crate) const fn fault(how: Fault) -> Ending {
         Fault::Server => status(500),
         Fault::TooMany => status(429),
         Fault::Refused => Ending::NoHead(NoHead::NotConnected),
-        Fault::ErrorEvent => Ending::ErrorEvent { signature: None, retry_after: None },
+        Fault::ErrorEvent => {
+            Ending::ErrorEvent { signature: None, certain: false, retry_after: None }
+        }
     }
 }
 
 const fn status(status: u16) -> Ending {
-    Ending::Status { status, signature: None, retry_after: None, names_added_field: false }
+    Ending::Status {
+        status,
+        signature: None,
+        certain: false,
+        retry_after: None,
+        names_added_field: false,
+    }
 }
 
 /// What the core wants, as far as the simulation cares.

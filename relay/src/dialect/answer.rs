@@ -390,7 +390,8 @@ impl AnswerReader {
     fn end(&mut self, end: Option<End>, heard: &mut Heard) {
         let Some(mut end) = end else { return };
         if let End::Error(error) = &mut end {
-            classify(self.from, &[], None, error);
+            // Whoever has the request looks again.
+            classify(self.from, &[], None, error, &|_| false);
         }
         self.ended = true;
         heard.end = Some(end);

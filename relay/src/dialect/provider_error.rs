@@ -11,15 +11,33 @@ use std::time::Duration;
 /// A message is kept up to here; providers have been seen to quote the prompt back.
 const MAX_MESSAGE: usize = 4096;
 
+/// What the meaning of an error was told by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Evidence {
+    /// No matcher: by the reader of an answer, or not at all.
+    #[default]
+    None,
+    /// Words of its message, which may be the client's own.
+    Words,
+    /// A code or type that says so of many things, the request among them.
+    Hint,
+    /// A code or type that says just that.
+    Field,
+}
+
 /// What a provider says went wrong.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProviderError {
     /// What it means, where a matcher knew.
     pub signature: Option<Signature>,
+    /// What that was told by.
+    pub evidence: Evidence,
     /// The provider's own type of error.
     pub kind: Option<String>,
     /// The provider's code, numbers spelled out.
     pub code: Option<String>,
+    /// Google's reason, which stands beside a code that is a mere number.
+    pub reason: Option<String>,
     /// The field of the request that it complains about.
     pub param: Option<String>,
     /// The provider's words. Not fit for a client as it is: may hold keys and hosts.
@@ -109,6 +127,8 @@ fn details(error: &Value) -> ProviderError {
         .filter(|status| (300..600).contains(status));
     ProviderError {
         signature: None,
+        evidence: Evidence::None,
+        reason: reason(error),
         // Google's `status` is a word, Cohere's type has a longer name.
         kind: text(&["type", "error_type"])
             .or_else(|| error.get("status").and_then(Value::as_str).map(str::to_owned)),
@@ -128,6 +148,11 @@ fn message_of(error: &Value) -> String {
         Some(raw) if said == "Provider returned error" => cut(&format!("{said}: {raw}")),
         _ => said,
     }
+}
+
+/// The reason of an `ErrorInfo` among Google's details.
+fn reason(error: &Value) -> Option<String> {
+    error.get("details")?.as_array()?.iter().find_map(|detail| word(detail.get("reason")?))
 }
 
 fn word(value: &Value) -> Option<String> {

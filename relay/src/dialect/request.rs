@@ -21,6 +21,7 @@ pub use thinks::Thinks;
 
 use super::fields::{Fields, Writer};
 use super::neutral::{self, Degrade, Limits, Names, Target, Unable, Upstream};
+use super::quoted::is_quoted;
 use super::spots::{Found, Part, edit};
 use super::{anthropic_messages, gemini, openai_chat, openai_responses};
 use serde_json::error::Category;
@@ -265,6 +266,13 @@ impl ClientRequest {
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
         self.dialect
+    }
+
+    /// Whether these words stand in it, case apart. A search of the whole request.
+    #[must_use]
+    pub fn quotes(&self, words: &str) -> bool {
+        let has = |text: &str| is_quoted(text.as_bytes(), words);
+        self.fields.iter().any(|(key, value)| has(key) || has(value.get()))
     }
 
     /// The model that it names: a ladder, for the relay.

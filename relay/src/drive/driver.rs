@@ -25,6 +25,7 @@ use super::specs::{dialect_number, number_of};
 use super::still::{Pause, Pauses};
 use super::turn;
 use crate::config::Stamp;
+use crate::dialect::quoted::is_quoted;
 use crate::dialect::request::{ClientRequest, Thinks};
 use crate::dialect::schema::Schema;
 use crate::dialect::stamp;
@@ -307,7 +308,9 @@ impl Driver {
             let id = line.id;
             let committed = self.committed == Some(id);
             let sink = committed.then_some(&mut self.out);
-            match line.poll_news(cx, sink) {
+            let (request, along) = (&self.request, &self.along);
+            let quotes = |words: &str| request.quotes(words) || has_value(along, words);
+            match line.poll_news(cx, sink, &quotes) {
                 Poll::Ready(news) => {
                     self.news(id, news);
                     if self.out.len() >= GLUED || !matches!(self.phase, Phase::Running) {
@@ -541,6 +544,11 @@ fn fail_on_purpose(id: RequestId) {
     }
 }
 
+/// Whether these words stand in the value of some header; case does not matter.
+fn has_value(headers: &HeaderMap, words: &str) -> bool {
+    headers.values().any(|value| is_quoted(value.as_bytes(), words))
+}
+
 fn need(
     request: &ClientRequest,
     client: Option<&str>,
@@ -574,7 +582,8 @@ fn need(
         sent_later: is_aside(request.size()),
         untold: untold(request, in_force, ladder),
         dialect: dialect_number(request.dialect()),
-        client: client.map_or(0, number_of),
+        // With one client there is nobody to be told from.
+        client: client.filter(|_| in_force.config.clients.len() > 1).map_or(0, number_of),
     }
 }
 

@@ -66,11 +66,13 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// What the provider says next; its client's bytes go to `out`, or are held back.
+    /// What the provider says next; its client's bytes go to `out`, or are held back. `quotes`
+    /// tells whether given words stand in the request; asked only of a provider's error.
     pub(super) fn poll_news(
         &mut self,
         cx: &mut Context<'_>,
         out: Option<&mut BytesMut>,
+        quotes: &dyn Fn(&str) -> bool,
     ) -> Poll<News> {
         if self.checking.is_some() {
             return self.poll_checked(cx);
@@ -103,6 +105,7 @@ impl Line {
             added: self.added,
             log: &mut self.log,
             error: &mut self.error,
+            quotes,
         };
         let mut news = reading.read(said, sink);
         if !committed && self.held.len() > self.max_held && news.ended.is_none() {

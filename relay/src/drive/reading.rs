@@ -6,7 +6,7 @@
 use super::in_force::Rung;
 use super::log::AttemptLog;
 use crate::dialect::answer::{AnswerReader, End, Facts, Heard};
-use crate::dialect::matchers::{classify, parse_error};
+use crate::dialect::matchers::{Evidence, classify, parse_error};
 use crate::dialect::provider_error::ProviderError;
 use crate::dialect::retry_after::retry_after;
 use crate::policy::{Answer, Break, Ending, NoHead};
@@ -37,6 +37,8 @@ pub(super) struct Reading<'a> {
     pub(super) added: bool,
     pub(super) log: &'a mut AttemptLog,
     pub(super) error: &'a mut Option<ProviderError>,
+    /// Whether these words stand in the request.
+    pub(super) quotes: &'a dyn Fn(&str) -> bool,
 }
 
 impl Reading<'_> {
@@ -128,30 +130,38 @@ impl Reading<'_> {
                 Ending::Broken(Break::Malformed)
             }
             End::Error(mut error) => {
-                classify(self.rung.provider.dialect(), &self.rung.matchers, None, &mut error);
+                self.classify(None, &mut error);
                 self.log.detail = Some(format!("error event{}", tag(&error)));
                 let (signature, retry_after) = (error.signature, error.retry_delay);
+                let certain = error.evidence == Evidence::Field;
                 *self.error = Some(error);
-                Ending::ErrorEvent { signature, retry_after }
+                Ending::ErrorEvent { signature, certain, retry_after }
             }
         }
     }
 
     fn status(&mut self, status: u16, headers: &HeaderMap, body: &Bytes) -> Ending {
         let mut error = parse_error(body);
-        classify(self.rung.provider.dialect(), &self.rung.matchers, Some(status), &mut error);
+        self.classify(Some(status), &mut error);
         self.log.detail = Some(format!("HTTP {status}{}", tag(&error)));
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let names_added_field = (self.added && names_added_field(&error))
             || (self.reader.translates() && names_wording(&error));
         let signature = error.signature;
+        let certain = error.evidence == Evidence::Field;
         *self.error = Some(error);
         Ending::Status {
             status,
             signature,
+            certain,
             retry_after: retry_after(header, Some(body), wall::unix()),
             names_added_field,
         }
+    }
+
+    fn classify(&self, status: Option<u16>, error: &mut ProviderError) {
+        let dialect = self.rung.provider.dialect();
+        classify(dialect, &self.rung.matchers, status, error, self.quotes);
     }
 
     fn broken(&mut self, broken: Break, why: String) -> News {

@@ -267,7 +267,8 @@ impl Relay {
         let Some(rung) = self.rung(transition.rung) else { return };
         let (rule, weight) = (transition.why.as_str(), transition.weight);
         let text = transition.text();
-        tracing::warn!(rung = %rung.name, from = transition.from, to = transition.to, rule, weight, "breaker: {text}");
+        let by = request.filter(|_| transition.is_a_requests()).map(tracing::field::display);
+        tracing::warn!(rung = %rung.name, from = transition.from, to = transition.to, rule, weight, request = by, "breaker: {text}");
         self.metrics.transition(&rung.name, transition.to, rule);
         let millis = |span: Option<Duration>| span.map(super::log::millis);
         let at = crate::wall::unix_of(now, transition.at);

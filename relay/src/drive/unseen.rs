@@ -18,7 +18,8 @@ pub(super) fn run(relay: &Arc<Relay>, mut probe: Probe, mut line: Line) {
     tokio::spawn(async move {
         loop {
             let due = wall::instant(probe.next_deadline());
-            let news = std::future::poll_fn(|cx| line.poll_news(cx, None));
+            // Its request has gone: what a provider's words mean cannot be told from a quotation.
+            let news = std::future::poll_fn(|cx| line.poll_news(cx, None, &|_| true));
             let news = tokio::select! {
                 news = tokio::time::timeout_at(due, news) => news,
                 Ok(()) = signals.changed() => {

@@ -21,8 +21,8 @@ pub(crate) struct End {
     pub(crate) retry_after: Option<Duration>,
     /// The clock that ran out.
     pub(crate) clock: Option<Duration>,
-    /// A refusal whose reason no matcher knows.
-    pub(crate) unmatched: bool,
+    /// A refusal that may speak of the request instead of our account.
+    pub(crate) suspected: bool,
     /// It says nothing about its rung.
     pub(crate) excused: bool,
 }
@@ -34,7 +34,7 @@ impl From<AttemptOutcome> for End {
             cause: None,
             retry_after: None,
             clock: None,
-            unmatched: false,
+            suspected: false,
             excused: false,
         }
     }
@@ -76,8 +76,11 @@ pub(crate) struct Attempt {
     pub(crate) repeated: bool,
     /// Repeated on a new connection: it died of a reused one.
     pub(crate) stale: bool,
-    /// What was refused is how the relay put the request for another dialect.
-    pub(crate) wording: bool,
+    /// Another rung may take what was refused: how the relay put the request for another
+    /// dialect, or something that only this rung lacks.
+    pub(crate) elsewhere: bool,
+    /// Its refusal may speak of the request instead of our account.
+    pub(crate) suspected: bool,
     pub(crate) first_token: Option<Time>,
     /// The last content, for the second clock; shifted while the client does not read.
     pub(crate) last_heard: Time,
@@ -119,7 +122,8 @@ impl Attempt {
             ttft_waived: None,
             repeated: false,
             stale: false,
-            wording: false,
+            elsewhere: false,
+            suspected: false,
             status: None,
             outcome: None,
         }

@@ -6,6 +6,7 @@
 //! that opens or closes a breaker is decided here, since only the board knows
 //! which ladders would be left without a rung.
 
+mod account;
 mod finishes;
 mod reshape;
 mod times;
@@ -27,9 +28,6 @@ use crate::policy::witness::Present;
 use shared::{AttemptOutcome, Cause};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// A refused account is not called for so long.
-const HARD_DOWN: Duration = Duration::from_secs(300);
 
 /// What an attempt is given of which it is not known how long it takes: a race that was
 /// lost sooner says nothing about whether a token ever comes, and a rung that has opened is
@@ -80,10 +78,12 @@ pub struct Report {
     pub retry_after: Option<Duration>,
     /// What its time to first token depended on.
     pub size: Size,
-    /// Whether it was refused for a reason that no matcher knows.
-    pub unmatched: bool,
+    /// Whether its refusal may speak of the request instead of our account.
+    pub suspected: bool,
     /// The number of its walk.
     pub walk: u64,
+    /// The number of the client whose request it is; 0 where clients are not told apart.
+    pub client: u64,
     /// It says nothing about the rung, however it ended.
     pub excused: bool,
 }
@@ -354,8 +354,8 @@ impl Board {
         if had_token {
             self.stream(rung, now, report, tip);
         }
-        if outcome == AttemptOutcome::Auth && self.is_believed(rung, report) {
-            self.hard_down(rung, now, dialled, tip);
+        if outcome == AttemptOutcome::Auth && self.is_believed(rung, now, report) {
+            self.hard_down(rung, now, report, tip);
         }
         if let Some(health) = self.rungs.get_mut(rung.0) {
             health.breaker.give_back(ticket);
@@ -427,32 +427,6 @@ impl Board {
             }
             Verdict::Bad | Verdict::Nothing => {}
         }
-    }
-
-    /// Whether a refusal speaks of our account. One that no matcher knows may be about
-    /// the request alone: it takes another request's, with no token between.
-    fn is_believed(&mut self, rung: RungIndex, report: &Report) -> bool {
-        let Some(health) = self.rungs.get_mut(rung.0) else { return false };
-        if !report.unmatched {
-            return true;
-        }
-        let first = *health.suspect.get_or_insert(report.walk);
-        first != report.walk
-    }
-
-    fn hard_down(&mut self, rung: RungIndex, now: Time, dialled: Time, tip: Tip) {
-        let Some(health) = self.rungs.get_mut(rung.0) else { return };
-        // It was another key that was refused.
-        if health.account_since > dialled {
-            return;
-        }
-        if frozen(health.forced) || matches!(health.breaker.state(), State::Open { .. }) {
-            return;
-        }
-        let from = health.breaker.state();
-        health.suspect = None;
-        health.breaker.open(now, Why::Auth, Some(HARD_DOWN), &mut self.rng);
-        self.note_with(rung, now, from, Why::Auth, (tip, None));
     }
 
     /// Opens, unless some ladder would be left without a rung that is closed, not held

@@ -14,16 +14,29 @@ use std::time::Duration;
 
 /// The failure of a walk that has nobody left to call.
 pub(crate) fn failure(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failure {
+    let counts = |attempt: &&Attempt| !attempt.repeated;
+    // What one rung alone lacks is said only if no other rung said anything else.
+    let speaks_for_all = |attempt: &Attempt| !attempt.elsewhere && attempt.outcome.is_some();
+    let any = attempts.iter().filter(counts).any(speaks_for_all);
     let ranked = attempts
         .iter()
-        .filter(|attempt| !attempt.repeated)
-        .filter_map(|attempt| Some((row(attempt.outcome?).rank, attempt)))
+        .filter(counts)
+        .filter(|attempt| !(any && attempt.elsewhere))
+        .filter_map(|attempt| Some((rank(attempt)?, attempt)))
         .min_by_key(|(rank, _)| *rank);
     match ranked {
         None if attempts.is_empty() => nobody_called(plan, board, now),
         Some((Rank::Terminal, attempt)) => terminal(attempt),
         None | Some(_) => by_rank(attempts, plan, board, now),
     }
+}
+
+/// How strong what an attempt said is. A 405 says that the rung's address does not take such
+/// calls, which is no fault of the request.
+fn rank(attempt: &Attempt) -> Option<Rank> {
+    let outcome = attempt.outcome?;
+    let is_405 = outcome == AttemptOutcome::BadRequest && attempt.status == Some(405);
+    Some(if is_405 { Rank::BadGateway } else { row(outcome).rank })
 }
 
 fn terminal(attempt: &Attempt) -> Failure {
@@ -74,7 +87,7 @@ fn nobody_called(plan: &Plan, board: &Board, now: Time) -> Failure {
 
 fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failure {
     let told_by = || attempts.iter().filter(|attempt| !attempt.repeated);
-    let ranks = || told_by().filter_map(|attempt| Some(row(attempt.outcome?).rank));
+    let ranks = || told_by().filter_map(rank);
     // A rung whose account is refused is no want of capacity: that reason is told for as long
     // as it lasts.
     let is_refused = |rung| board.breaker(rung).is_some_and(Breaker::is_hard_down);
@@ -92,9 +105,9 @@ fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failu
     let failed = RequestOutcome::Failed;
     // Whose outcome decides what the client is told has the word. Not of a refused account:
     // that is between the relay's operator and the provider.
-    let speaker = |rank| {
+    let speaker = |wanted| {
         let decides = |attempt: &&Attempt| {
-            attempt.outcome.is_some_and(|it| it != AttemptOutcome::Auth && row(it).rank == rank)
+            attempt.outcome != Some(AttemptOutcome::Auth) && rank(attempt) == Some(wanted)
         };
         told_by().rfind(decides).map(|attempt| attempt.id)
     };
@@ -107,7 +120,7 @@ fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failu
     } else if ranks().any(|rank| rank == Rank::Timeout) {
         told(Told::Timeout, 504, failed)
     } else if told_by().next().is_some()
-        && told_by().all(|attempt| attempt.outcome == Some(AttemptOutcome::Auth))
+        && told_by().all(|it| it.outcome == Some(AttemptOutcome::Auth) && !it.suspected)
     {
         told(Told::AccountRefused, 502, failed)
     } else {

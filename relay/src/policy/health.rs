@@ -73,6 +73,23 @@ impl Override {
     }
 }
 
+/// A request whose attempt was refused as if our account were wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Witness {
+    /// The number of its walk.
+    pub(crate) walk: u64,
+    /// Its client's number; 0 where clients are not told apart.
+    pub(crate) client: u64,
+}
+
+impl Witness {
+    /// Whether the two confirm each other: two requests, of two clients where there are several.
+    pub(crate) fn confirms(self, other: Self) -> bool {
+        let is_one_client = self.client != 0 && self.client == other.client;
+        self.walk != other.walk && !is_one_client
+    }
+}
+
 /// Everything that is known of one rung.
 #[derive(Debug, Clone)]
 pub(crate) struct Health {
@@ -87,8 +104,10 @@ pub(crate) struct Health {
     pub(crate) forced: Override,
     /// When the override ends by itself; `None`: never, or there is none.
     pub(crate) forced_until: Option<Time>,
-    /// The walk that was told 403 for no known reason, with no token since.
-    pub(crate) suspect: Option<u64>,
+    /// The first request since the last token that was refused as if our account were wrong.
+    pub(crate) suspect: Option<Witness>,
+    /// The walk that took it down last for a refused account.
+    pub(crate) taken_by: Option<u64>,
     /// It has once sent a finish reason: an answer without one has been cut.
     pub(crate) finishes: bool,
     /// Since when its account has the key that it has; the zero: from the start.
@@ -146,6 +165,7 @@ impl Health {
             forced_until: None,
             suspect: None,
             finishes: false,
+            taken_by: None,
             account_since: Time::default(),
             cut_streams: false,
             forced_version: 0,

@@ -71,6 +71,8 @@ pub enum Ending {
     ErrorEvent {
         /// What it means, if a matcher knows.
         signature: Option<Signature>,
+        /// Whether a code or type of error says so, and not mere words.
+        certain: bool,
         /// The wait it asks for.
         retry_after: Option<Duration>,
     },
@@ -80,6 +82,8 @@ pub enum Ending {
         status: u16,
         /// What the body means, if a matcher knows.
         signature: Option<Signature>,
+        /// Whether a code or type of error says so, and not mere words.
+        certain: bool,
         /// The wait it asks for, as sent.
         retry_after: Option<Duration>,
         /// Whether the complaint names a field that the relay had added.

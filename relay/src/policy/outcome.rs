@@ -2,6 +2,7 @@
 
 use crate::policy::input::{Answer, Break, Ending, NoHead};
 use shared::{AttemptOutcome, Signature};
+use std::ops::RangeInclusive;
 
 /// Judges how an attempt ended; `had_token` tells whether it had brought one.
 #[must_use]
@@ -75,14 +76,77 @@ const fn by_signature(signature: Signature) -> AttemptOutcome {
     }
 }
 
-const fn by_status(status: u16) -> AttemptOutcome {
-    match status {
-        400 | 413 | 422 | 431 => AttemptOutcome::BadRequest,
-        401..=405 | 410 | 451 => AttemptOutcome::Auth,
-        429 => AttemptOutcome::RateLimited,
-        503 | 529 => AttemptOutcome::Overloaded,
-        408 | 409 | 500..=599 => AttemptOutcome::ServerError,
+/// What a status is about, beyond its outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum About {
+    /// This call, and nothing beyond it.
+    Call,
+    /// What this rung does not have or do: another rung may serve the same request.
+    Rung,
+    /// Our account, for sure.
+    Account,
+    /// Our account or the request: one request's word is not enough.
+    Unclear,
+}
+
+/// What a status says where no matcher knows better. The first row that fits counts.
+const STATUSES: &[(RangeInclusive<u16>, AttemptOutcome, About)] = {
+    use About::{Account, Call, Rung, Unclear};
+    use AttemptOutcome as O;
+    &[
+        (400..=400, O::BadRequest, Call),
+        (401..=401, O::Auth, Account),
+        (402..=404, O::Auth, Unclear),
+        (405..=405, O::BadRequest, Rung),
+        (408..=409, O::ServerError, Call),
+        (410..=410, O::Auth, Unclear),
+        (413..=413, O::BadRequest, Call),
+        (422..=422, O::BadRequest, Call),
+        (429..=429, O::RateLimited, Call),
+        (431..=431, O::BadRequest, Call),
+        (451..=451, O::Auth, Unclear),
+        (503..=503, O::Overloaded, Call),
+        (529..=529, O::Overloaded, Call),
+        (500..=599, O::ServerError, Call),
         // Redirects are not followed; anything else is no answer of a provider.
-        _ => AttemptOutcome::Junk,
+        (0..=u16::MAX, O::Junk, Call),
+    ]
+};
+
+fn status_row(status: u16) -> (AttemptOutcome, About) {
+    let row = STATUSES.iter().find(|(statuses, ..)| statuses.contains(&status));
+    row.map_or((AttemptOutcome::Junk, About::Call), |(_, outcome, of)| (*outcome, *of))
+}
+
+fn by_status(status: u16) -> AttemptOutcome {
+    status_row(status).0
+}
+
+/// Whether an ending that is judged `auth` may speak of the request instead of our account.
+/// Certain is a 401, and a code or type of error that says so.
+#[must_use]
+pub fn is_suspicion(ending: &Ending) -> bool {
+    match ending {
+        Ending::Status { status, signature: None, .. } => status_row(*status).1 == About::Unclear,
+        Ending::Status { status, signature: Some(Signature::Auth), certain, .. } => {
+            !certain && status_row(*status).1 != About::Account
+        }
+        Ending::ErrorEvent { signature: Some(Signature::Auth), certain, .. } => !certain,
+        Ending::Status { .. }
+        | Ending::ErrorEvent { .. }
+        | Ending::Proper(_)
+        | Ending::Broken(_)
+        | Ending::NoHead(_) => false,
+    }
+}
+
+/// Whether another rung may serve a request that was refused so: a 405, or a 404 about
+/// something that the request names.
+#[must_use]
+pub fn is_of_this_rung(ending: &Ending) -> bool {
+    let Ending::Status { status, signature, .. } = ending else { return false };
+    match signature {
+        None => status_row(*status).1 == About::Rung,
+        Some(signature) => *signature == Signature::BadRequest && matches!(status, 404 | 405),
     }
 }

@@ -10,9 +10,9 @@ use crate::policy::board::{Board, Report};
 use crate::policy::breaker::Ticket;
 use crate::policy::input::Ending;
 use crate::policy::ladder::{RungIndex, Size};
-use crate::policy::outcome::{is_excused, is_own_fault, judge};
+use crate::policy::outcome::{is_excused, is_own_fault, is_suspicion, judge};
 use crate::policy::time::Time;
-use crate::policy::walk::{is_unmatched, refused_with, retry_after, verdicts};
+use crate::policy::walk::{refused_with, retry_after, verdicts};
 use shared::{AttemptOutcome, Cause, TokenVerdict};
 use std::time::Duration;
 
@@ -85,10 +85,10 @@ impl Probe {
     pub fn ended(&mut self, now: Time, ending: &Ending, board: &mut Board) {
         board.serve(now, self.client);
         // What it says is heard as if its client still waited.
-        let (retry_after, unmatched) = (retry_after(ending), is_unmatched(ending));
+        let (retry_after, suspected) = (retry_after(ending), is_suspicion(ending));
         let cause = is_own_fault(ending, self.stood_still).then_some(Cause::RelayFault);
         let excused = is_excused(ending, self.stood_still);
-        let end = End { cause, retry_after, unmatched, excused, ..judge(ending, false).into() };
+        let end = End { cause, retry_after, suspected, excused, ..judge(ending, false).into() };
         self.end(now, end, refused_with(ending), board);
     }
 
@@ -126,7 +126,7 @@ impl Probe {
     }
 
     fn end(&mut self, now: Time, end: End, status: Option<u16>, board: &mut Board) {
-        let End { outcome, cause, retry_after, unmatched, excused, .. } = end;
+        let End { outcome, cause, retry_after, suspected, excused, .. } = end;
         let report = Report {
             ticket: self.ticket,
             outcome,
@@ -138,8 +138,9 @@ impl Probe {
             status,
             retry_after,
             size: self.size,
-            unmatched,
+            suspected,
             walk: self.walk,
+            client: self.client,
             excused,
         };
         if !self.slow {

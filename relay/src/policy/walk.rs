@@ -17,7 +17,7 @@ use crate::policy::board::{Board, Report};
 use crate::policy::exhausted::told;
 use crate::policy::input::{Answer, Ending, Input};
 use crate::policy::ladder::{DEFAULT_TTFT, LadderIndex, LadderSpec, Need, OnRefusal, RungIndex};
-use crate::policy::outcome::{is_excused, is_own_fault, judge, judge_answer};
+use crate::policy::outcome::{is_excused, is_own_fault, is_suspicion, judge, judge_answer};
 use crate::policy::plan::{Plan, plan};
 use crate::policy::probe::Probe;
 use crate::policy::table::Verdict;
@@ -183,6 +183,13 @@ impl Walk {
         self.state == State::Walking
     }
 
+    /// Whether `attempt` was refused in a way that may speak of the request instead of our
+    /// account.
+    #[must_use]
+    pub fn is_suspected(&self, attempt: AttemptId) -> bool {
+        self.attempts.iter().any(|one| one.id == attempt && one.suspected)
+    }
+
     /// Whether the walk has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
@@ -337,9 +344,9 @@ impl Walk {
             (Some((_, answer)), Ending::Broken(_)) => judge_answer(answer),
             _ => judge(ending, attempt.first_token.is_some()),
         };
-        let (retry_after, unmatched) = (retry_after(ending), is_unmatched(ending));
+        let (retry_after, suspected) = (retry_after(ending), is_suspicion(ending));
         let cause = own_fault.then_some(Cause::RelayFault);
-        let end = End { cause, retry_after, unmatched, excused, ..outcome.into() };
+        let end = End { cause, retry_after, suspected, excused, ..outcome.into() };
         self.close(now, id, end, board, out);
         self.after(now, id, outcome, Some(ending), board, out);
     }
@@ -396,10 +403,11 @@ impl Walk {
         board: &mut Board,
         out: &mut Vec<Action>,
     ) {
-        let (size, walk) = (self.need.size(), self.number);
+        let (size, client, walk) = (self.need.size(), self.need.client, self.number);
         let Some(attempt) = self.live(id) else { return };
-        let End { outcome, cause, retry_after, clock, unmatched, excused } = end;
+        let End { outcome, cause, retry_after, clock, suspected, excused } = end;
         attempt.outcome = Some(outcome);
+        attempt.suspected = suspected;
         let report = Report {
             ticket: attempt.ticket,
             outcome,
@@ -411,8 +419,9 @@ impl Walk {
             status: attempt.status,
             retry_after,
             size,
-            unmatched,
+            suspected,
             walk,
+            client,
             excused,
         };
         let (verdict, stream_verdict) = verdicts(&report);
@@ -591,11 +600,6 @@ pub(super) const fn refused_with(ending: &Ending) -> Option<u16> {
         Ending::Status { status, .. } => Some(*status),
         _ => None,
     }
-}
-
-/// A 403 that no matcher knows: it may speak of this request and not of our account.
-pub(super) const fn is_unmatched(ending: &Ending) -> bool {
-    matches!(ending, Ending::Status { status: 403, signature: None, .. })
 }
 
 fn with_cause(failure: Failure, cause: Cause) -> Failure {

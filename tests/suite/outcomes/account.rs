@@ -8,10 +8,16 @@ use tests::{Provider, Relay, Reply, Setup};
 
 #[tokio::test]
 async fn auth_by_status_goes_on_and_alone_is_a_502() {
-    for status in [401, 402, 403, 404, 405, 410, 451] {
+    for status in [401, 402, 403, 404, 410, 451] {
         let reply = Reply::error(status, "not yours", "some_error", &Value::Null);
         Row::moved_on("account", reply, "auth", 502).check().await;
     }
+}
+
+#[tokio::test]
+async fn a_405_is_no_statement_about_the_account() {
+    let reply = Reply::error(405, "not here", "some_error", &Value::Null);
+    Row::moved_on("address", reply, "bad_request", 502).check().await;
 }
 
 #[tokio::test]

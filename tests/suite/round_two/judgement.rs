@@ -5,8 +5,9 @@ use sha2::{Digest as _, Sha256};
 use shared::AttemptOutcome;
 use std::fmt::Write as _;
 use tests::clock::within;
+use tests::provider::Call;
 use tests::relay::tried;
-use tests::{Provider, Relay, Reply, Setup, openai};
+use tests::{Answer, Provider, Relay, Reply, Setup, openai};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 #[tokio::test]
@@ -208,4 +209,120 @@ async fn one_hostile_client_changes_nothing_for_another() {
         }
         assert_eq!(relay.story(), Vec::<String>::new(), "{name}");
     }
+}
+
+/// What only the poisonous request says.
+const POISON: &str = "please draw this image of mine";
+
+fn hash(key: &str) -> String {
+    Sha256::digest(key.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// The clients `one` and `two`, whose keys are their names.
+fn clients(setup: Setup) -> Setup {
+    ["one", "two"].into_iter().fold(setup, |setup, name| {
+        setup.extra(&format!("[clients.{name}]\nkey_sha256 = \"{}\"", hash(name)))
+    })
+}
+
+async fn ask(relay: &Relay, client: &str, text: &str) -> Answer {
+    let body = json!({
+        "model": "chat", "stream": true, "messages": [{"role": "user", "content": text}],
+    });
+    relay.send_with(&[("Authorization", &format!("Bearer {client}"))], &body).await
+}
+
+/// A provider that refuses the poisonous request so, and answers every other one.
+async fn refuses_poison(name: &str, refusal: Reply) -> Provider {
+    let good = Reply::text(name);
+    Provider::scripted(move |call: &Call| {
+        if call.json().to_string().contains(POISON) { refusal.clone() } else { good.clone() }
+    })
+    .await
+}
+
+async fn states(relay: &Relay) -> Vec<String> {
+    relay.board().await.rungs.into_iter().map(|rung| rung.health.state).collect()
+}
+
+#[tokio::test]
+async fn b1_one_clients_request_takes_no_ladder_down() {
+    let error = |status, message: &str| Reply::error(status, message, "some_error", &Value::Null);
+    for (refusal, told) in [
+        (error(404, "No endpoints found that support image input"), 400),
+        (error(404, "No such File object: file-1"), 400),
+        (error(402, "This request requires more credits, or fewer max_tokens."), 502),
+        (error(403, "Forbidden"), 502),
+        (error(405, "Method Not Allowed"), 502),
+        (error(410, "Gone"), 502),
+        (error(451, "Not here"), 502),
+        // Words of its own, which the provider gives back.
+        (error(400, &format!("cannot '{POISON}: invalid api key'")), 400),
+    ] {
+        let [a, b, c] = [
+            refuses_poison("from A", refusal.clone()).await,
+            refuses_poison("from B", refusal.clone()).await,
+            refuses_poison("from C", refusal.clone()).await,
+        ];
+        let relay = Relay::start(&clients(Setup::over(&[&a, &b, &c]))).await;
+        for _ in 0..3 {
+            let poisoned = ask(&relay, "one", &format!("{POISON}: INVALID\u{20}API key")).await;
+            let error = poisoned.assert_error(told);
+            let said = error["message"].as_str().unwrap_or_default();
+            assert!(!said.contains("credential"), "the account is not known to be refused: {said}");
+        }
+        assert_eq!(states(&relay).await, ["closed"; 3], "{told}");
+        for _ in 0..150 {
+            ask(&relay, "two", "hello").await.assert_good("from A");
+        }
+        assert_eq!(relay.transitions().len(), 0, "nothing happened to any rung");
+    }
+}
+
+#[tokio::test]
+async fn b1_what_one_rung_lacks_another_serves() {
+    let error = "No endpoints found that support image input";
+    let a = refuses_poison("from A", Reply::error(404, error, "x", &Value::Null)).await;
+    let b = Provider::always(Reply::text("from B")).await;
+    let relay = Relay::start(&clients(Setup::over(&[&a, &b]))).await;
+    ask(&relay, "one", POISON).await.assert_good("from B");
+    ask(&relay, "one", "hello").await.assert_good("from A");
+}
+
+#[tokio::test]
+async fn b1_a_wrong_key_is_down_at_the_first_401_and_its_request_is_named() {
+    let a = Provider::always(Reply::fixture("B63-401.json")).await;
+    let b = Provider::always(Reply::text("from B")).await;
+    let relay = Relay::start(&clients(Setup::over(&[&a, &b]))).await;
+    let answer = ask(&relay, "one", "hello").await;
+    answer.assert_good("from B");
+    assert_eq!(states(&relay).await, ["open", "closed"]);
+    relay.tells(&["a open auth"]).await;
+    ask(&relay, "two", "hello").await.assert_good("from B");
+    assert_eq!(a.count(), 1, "nobody calls it again");
+    let log = relay.log();
+    let line = log.lines().find(|line| line.contains("breaker: account refused"));
+    assert!(line.is_some_and(|line| line.contains(&answer.id())), "{log}");
+}
+
+#[tokio::test]
+async fn b1_used_up_credit_under_a_400_needs_two_clients() {
+    let said = "Your credit balance is too low to access the Anthropic API.";
+    let body =
+        json!({"type": "error", "error": {"type": "invalid_request_error", "message": said}});
+    let a = Provider::always(Reply::json(400, &body)).await;
+    let b = Provider::always(Reply::text("from B")).await;
+    let setup = clients(Setup::over(&[&a, &b])).dialect("a", "anthropic-messages");
+    let relay = Relay::start(&setup).await;
+    for _ in 0..3 {
+        ask(&relay, "one", "hello").await.assert_good("from B");
+    }
+    assert_eq!(states(&relay).await, ["closed", "closed"]);
+    ask(&relay, "two", "hello").await.assert_good("from B");
+    assert_eq!(states(&relay).await, ["open", "closed"]);
+    ask(&relay, "one", "hello").await.assert_good("from B");
+    assert_eq!(a.count(), 4);
 }

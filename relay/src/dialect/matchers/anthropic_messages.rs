@@ -1,6 +1,6 @@
 //! The table for Anthropic, whose types are as good as statuses.
 
-use super::{Field, Row, When, row};
+use super::{Field, Row, When, hint, row};
 use shared::Signature;
 
 const REQUEST: When = When::Statuses(&[400, 413, 422]);
@@ -19,6 +19,8 @@ pub const ANTHROPIC_MESSAGES: &[Row] = {
         row(REQUEST, Message, "input is too long", ContextExceeded),
         // A file of the conversation is not there: the request's fault.
         row(MISSING, Message, "file not found", BadRequest),
+        row(MISSING, Message, "container", BadRequest),
+        row(MISSING, Message, "does not support", BadRequest),
         // Our account, under whatever status: a spend limit is a 400 or a 429.
         row(Always, Type, "billing_error", Auth),
         row(Always, Message, "credit balance is too low", Auth),
@@ -29,8 +31,8 @@ pub const ANTHROPIC_MESSAGES: &[Row] = {
         // Inside a 200 the type is all there is; elsewhere the status says it.
         row(InStream, Type, "rate_limit_error", RateLimited),
         row(InStream, Type, "authentication_error", Auth),
-        row(InStream, Type, "permission_error", Auth),
-        row(InStream, Type, "not_found_error", Auth),
+        hint(InStream, Type, "permission_error", Auth),
+        hint(InStream, Type, "not_found_error", Auth),
         row(InStream, Type, "request_too_large", BadRequest),
         row(InStream, Type, "invalid_request_error", BadRequest),
         row(InStream, Type, "timeout_error", ServerError),

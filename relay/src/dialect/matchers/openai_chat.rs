@@ -4,11 +4,13 @@
 //! a compatible gateway pass their own words through, which is why those of
 //! Anthropic, Google, Cohere and Bedrock are here as well.
 
-use super::{Field, Row, When, row};
+use super::{Field, Row, When, hint, row};
 use shared::Signature;
 
 /// The statuses that are used for "your prompt is too long"; 403 is Together's.
 const REQUEST: When = When::Statuses(&[400, 403, 413, 422]);
+/// The status for what is not there, and not done.
+const MISSING: When = When::Statuses(&[404, 405]);
 /// The statuses that are used for a broken server.
 const SERVER: When = When::Statuses(&[500, 502, 503, 504, 529]);
 
@@ -39,6 +41,15 @@ pub const OPENAI_CHAT: &[Row] = {
         row(REQUEST, Message, "content management policy", Refused),
         row(REQUEST, Message, "flagged by moderation", Refused),
         row(REQUEST, Message, "requires moderation", Refused),
+        // Something that the request names or needs is not there: another rung may have it.
+        row(MISSING, Message, "no such file", BadRequest),
+        row(MISSING, Message, "file not found", BadRequest),
+        row(MISSING, Message, "no file found", BadRequest),
+        row(MISSING, Message, "image not found", BadRequest),
+        row(MISSING, Message, "no endpoints found that", BadRequest),
+        row(MISSING, Message, "does not support", BadRequest),
+        row(MISSING, Message, "do not support", BadRequest),
+        row(MISSING, Message, "not supported by", BadRequest),
         // Our account, under whatever status.
         row(Always, Code, "insufficient_quota", Auth),
         row(Always, Type, "insufficient_quota", Auth),
@@ -47,8 +58,9 @@ pub const OPENAI_CHAT: &[Row] = {
         row(Always, Code, "billing_hard_limit_reached", Auth),
         row(Always, Type, "billing_error", Auth),
         row(Always, Code, "invalid_api_key", Auth),
-        row(Always, Code, "model_not_found", Auth),
-        row(Always, Code, "deploymentnotfound", Auth),
+        // A tool of the request may name a model, too.
+        hint(Always, Code, "model_not_found", Auth),
+        hint(Always, Code, "deploymentnotfound", Auth),
         row(Always, Message, "credit balance is too low", Auth),
         row(Always, Message, "insufficient balance", Auth),
         row(Always, Message, "reached your specified api usage limits", Auth),
@@ -69,8 +81,8 @@ pub const OPENAI_CHAT: &[Row] = {
         row(InStream, Type, "too_many_requests", RateLimited),
         row(InStream, Type, "resource_exhausted", RateLimited),
         row(InStream, Type, "authentication_error", Auth),
-        row(InStream, Type, "permission", Auth),
-        row(InStream, Type, "not_found", Auth),
+        hint(InStream, Type, "permission", Auth),
+        hint(InStream, Type, "not_found", Auth),
         row(InStream, Type, "invalid_request", BadRequest),
         row(InStream, Type, "invalid_argument", BadRequest),
         row(InStream, Type, "badrequest", BadRequest),

@@ -38,7 +38,7 @@ impl Repair {
 
     /// What a chunk with tool calls must look like instead; `None`: it is fine as it is.
     /// `holder` is `delta`, or `message` in an answer of one piece.
-    pub(super) fn chunk(&mut self, text: &str, holder: &str) -> Result<Option<String>, End> {
+    pub(super) fn chunk(&mut self, text: &str, holder: &str) -> Result<Option<String>, Box<End>> {
         let Ok(top) = serde_json::from_str::<Fields>(text) else { return Ok(None) };
         let choices = elements(top.get("choices"));
         let mut mended = Vec::new();
@@ -66,7 +66,7 @@ impl Repair {
         }
         let calls: usize = self.choices.values().map(|choice| choice.calls.len()).sum();
         if calls.saturating_add(self.choices.len()) > MOST_CALLS {
-            return Err(End::TooLarge { limit: self.limit });
+            return Err(Box::new(End::TooLarge { limit: self.limit }));
         }
         Ok(any.then(|| {
             let mut list = Vec::new();
@@ -90,7 +90,7 @@ impl Repair {
         choice: u64,
         entries: &[&RawValue],
         is_stream: bool,
-    ) -> Result<Option<String>, End> {
+    ) -> Result<Option<String>, Box<End>> {
         if entries.is_empty() {
             return Ok(None);
         }
@@ -133,12 +133,14 @@ impl Choice {
         position: usize,
         is_stream: bool,
         request: &str,
-    ) -> Result<Option<String>, End> {
+    ) -> Result<Option<String>, Box<End>> {
         let entry = Entry::of(raw);
         let (call, begins, repeats) = match self.calls.step(&entry, position) {
             Step::Begins(call) => (call, true, false),
             Step::GoesOn(call, is_named_again) => (call, false, is_named_again),
-            Step::Lost => return Err(End::Broken("arguments of a tool call that never began")),
+            Step::Lost => {
+                return Err(Box::new(End::Broken("arguments of a tool call that never began")));
+            }
             Step::Nothing => return Ok(None),
         };
         if begins {

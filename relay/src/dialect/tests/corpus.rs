@@ -267,7 +267,7 @@ fn recorded_error_answers_are_classed_as_what_they_are() {
             _ if name.ends_with("-responses") => Dialect::OpenaiResponses,
             _ => Dialect::OpenaiChat,
         };
-        classify(dialect, &[], Some(status), &mut error);
+        classify(dialect, &[], Some(status), &mut error, &|_| false);
         let wanted = match case["class"].as_str().unwrap() {
             "context_length" => Signature::ContextExceeded,
             "auth" | "quota" | "not_found" => Signature::Auth,

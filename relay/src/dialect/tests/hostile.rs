@@ -202,7 +202,7 @@ proptest! {
         }
         let mut error = matchers::parse_error(&body);
         for dialect in Dialect::ALL {
-            matchers::classify(*dialect, &[], None, &mut error);
+            matchers::classify(*dialect, &[], None, &mut error, &|_| false);
         }
         let text = String::from_utf8_lossy(&body);
         let _ = retry_after::retry_after(|_| Some(text.as_ref()), Some(&body), shared::UnixMillis(0));

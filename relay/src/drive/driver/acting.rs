@@ -53,8 +53,13 @@ impl Driver {
                     line.may_answer =
                         matches!(outcome, AttemptOutcome::Refused | AttemptOutcome::Empty);
                     if outcome == AttemptOutcome::Auth {
-                        let (rung, status) = (&line.rung.name, line.log.status);
-                        tracing::error!(%rung, status, "the provider refused our account");
+                        let (rung, status, request) =
+                            (&line.rung.name, line.log.status, self.log.start.id);
+                        if self.walk.is_suspected(attempt) {
+                            tracing::warn!(%rung, status, %request, "the provider refused our account, or this request");
+                        } else {
+                            tracing::error!(%rung, status, %request, "the provider refused our account");
+                        }
                         self.relay.tell_account_refused();
                     }
                     let facts = line.reader.facts();

@@ -215,7 +215,8 @@ async fn follow(line: &mut Line, first: Duration, started: Time) -> Found {
     let mut had_token = false;
     loop {
         let limit = if had_token { WHOLE.max(first) } else { first };
-        let news = std::future::poll_fn(|cx| line.poll_news(cx, None));
+        // The relay's own request has no such words.
+        let news = std::future::poll_fn(|cx| line.poll_news(cx, None, &|_| false));
         let Ok(news) = tokio::time::timeout_at(wall::instant(started.plus(limit)), news).await
         else {
             let outcome =

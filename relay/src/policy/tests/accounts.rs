@@ -5,14 +5,15 @@ use super::scenario::*;
 use crate::policy::board::Report;
 use crate::policy::breaker::State;
 use crate::policy::{
-    Action, Ending, HedgeDelay, HedgeSpec, Input, LadderSpec, Override, Probe, RungSpec, Told, Why,
+    Action, Ending, HedgeDelay, HedgeSpec, Input, LadderSpec, Override, Probe, RungIndex, RungSpec,
+    Told, Why,
 };
 use shared::{AttemptKind as K, AttemptOutcome as O, PassedOver, Signature};
 use std::time::Duration;
 
-fn known(status: u16) -> Ending {
+fn known(status: u16, certain: bool) -> Ending {
     let signature = Some(Signature::Auth);
-    Ending::Status { status, signature, retry_after: None, names_added_field: false }
+    Ending::Status { status, signature, certain, retry_after: None, names_added_field: false }
 }
 
 /// What one request after the other hears from the first rung.
@@ -24,12 +25,18 @@ enum Hears {
 use Hears::{Says, Token};
 
 #[test]
-fn an_unknown_403_opens_on_the_second_one_with_no_good_between() {
+fn b1_a_suspicion_opens_on_the_second_one_with_no_good_between() {
     let odd = || Says(by_status(403));
     for (hears, opens) in [
         (vec![Says(by_status(401))], true),
-        (vec![Says(by_status(402))], true),
-        (vec![Says(known(403))], true),
+        (vec![Says(known(403, true))], true),
+        (vec![Says(known(400, true))], true),
+        (vec![Says(by_status(402))], false),
+        (vec![Says(by_status(402)), Says(by_status(402))], true),
+        (vec![Says(by_status(404)), Says(by_status(410))], true),
+        (vec![Says(known(400, false))], false),
+        (vec![Says(known(400, false)), Says(known(400, false))], true),
+        (vec![Says(by_status(405)), Says(by_status(405)), Says(by_status(405))], false),
         (vec![odd()], false),
         (vec![odd(), odd()], true),
         (vec![odd(), Token, odd()], false),
@@ -61,7 +68,7 @@ fn the_same_request_is_no_second_witness() {
     let mut house = House::new(2);
     let hears = |house: &mut House, walk| {
         let ticket = house.board.dial(FIRST, house.now, crate::policy::Size::default());
-        let odd = Report { outcome: O::Auth, unmatched: true, walk, ..report(ticket, house.now) };
+        let odd = Report { outcome: O::Auth, suspected: true, walk, ..report(ticket, house.now) };
         house.board.ended(FIRST, house.now, &odd);
     };
     for _ in 0..3 {
@@ -70,6 +77,77 @@ fn the_same_request_is_no_second_witness() {
     assert_eq!(house.state(FIRST), State::Closed);
     hears(&mut house, 8);
     assert_eq!(house.whys(), [Why::Auth]);
+}
+
+/// A rung refuses the account in answer to this walk of this client.
+fn refuses(house: &mut House, rung: RungIndex, suspected: bool, (walk, client): (u64, u64)) {
+    let ticket = house.board.dial(rung, house.now, crate::policy::Size::default());
+    let refused = Report { outcome: O::Auth, suspected, walk, client, ..report(ticket, house.now) };
+    house.board.ended(rung, house.now, &refused);
+}
+
+#[test]
+fn b1_the_same_client_is_no_second_witness() {
+    let mut house = House::new(2);
+    for walk in 1..=9 {
+        refuses(&mut house, FIRST, true, (walk, 7));
+    }
+    assert_eq!(house.whys(), []);
+    refuses(&mut house, FIRST, true, (10, 8));
+    assert_eq!(house.whys(), [Why::Auth]);
+}
+
+#[test]
+fn b1_one_request_takes_one_rung_down_at_most_and_never_the_last() {
+    for suspected in [true, false] {
+        let mut house = House::new(3);
+        for rung in [FIRST, SECOND, THIRD] {
+            refuses(&mut house, rung, suspected, (1, 1));
+        }
+        let is_open = |rung| matches!(house.state(rung), State::Open { .. });
+        assert_eq!([FIRST, SECOND, THIRD].map(is_open), [!suspected, false, false]);
+        // Another client's takes one more.
+        for rung in [FIRST, SECOND, THIRD] {
+            refuses(&mut house, rung, suspected, (2, 2));
+        }
+        let is_open = |rung| matches!(house.state(rung), State::Open { .. });
+        assert_eq!([FIRST, SECOND, THIRD].map(is_open), [true, !suspected, false]);
+        for walk in 3..6 {
+            for rung in [FIRST, SECOND, THIRD] {
+                refuses(&mut house, rung, suspected, (walk, walk));
+            }
+        }
+        // Certainty that is confirmed takes the last one, too; a suspicion never does.
+        let is_open = |rung| matches!(house.state(rung), State::Open { .. });
+        assert_eq!([FIRST, SECOND, THIRD].map(is_open), [true, true, !suspected]);
+    }
+}
+
+#[test]
+fn b1_a_certain_refusal_by_one_request_spares_the_only_rung() {
+    let mut house = House::new(1);
+    house.request(&by_status(401));
+    assert_eq!(house.state(FIRST), State::Closed);
+    house.request(&by_status(401));
+    assert_eq!(house.whys(), [Why::Auth]);
+}
+
+#[test]
+fn b1_what_one_rung_lacks_is_asked_of_the_next_and_touches_nobodys_health() {
+    let missing = Ending::Status {
+        status: 404,
+        signature: Some(Signature::BadRequest),
+        certain: false,
+        retry_after: None,
+        names_added_field: false,
+    };
+    for ending in [missing, by_status(405)] {
+        let mut house = House::new(2);
+        for _ in 0..9 {
+            assert_eq!(house.request(&ending).len(), 2, "the next rung is called: {ending:?}");
+        }
+        assert_eq!((house.state(FIRST), house.whys()), (State::Closed, vec![]), "{ending:?}");
+    }
 }
 
 /// The half-open first rung's probe, running on unseen after the hedge has won.

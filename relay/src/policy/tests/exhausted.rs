@@ -2,7 +2,7 @@
 
 use super::scenario::*;
 use crate::policy::{AttemptId, Ending, Input, LadderSpec, Need, Told};
-use shared::Signature;
+use shared::{AttemptOutcome, Signature};
 use std::time::Duration;
 
 /// Ends one attempt after another with `endings`, none of them retried.
@@ -17,6 +17,16 @@ fn told(endings: &[Ending]) -> crate::policy::Failure {
     failure(&actions)
 }
 
+fn missing() -> Ending {
+    Ending::Status {
+        status: 404,
+        signature: Some(Signature::BadRequest),
+        certain: false,
+        retry_after: None,
+        names_added_field: false,
+    }
+}
+
 #[test]
 fn one_error_by_rank_over_all_attempts() {
     let rows: &[(&[Ending], u16, Told)] = &[
@@ -24,7 +34,14 @@ fn one_error_by_rank_over_all_attempts() {
         (&[by_status(429), by_status(500)], 503, Told::Unavailable),
         (&[by_status(503), by_status(500)], 503, Told::Unavailable),
         (&[by_status(401), by_status(500)], 502, Told::BadGateway),
-        (&[by_status(401), by_status(402)], 502, Told::AccountRefused),
+        (&[by_status(401), by_status(401)], 502, Told::AccountRefused),
+        // Not said while it may be the request that was refused.
+        (&[by_status(401), by_status(402)], 502, Told::BadGateway),
+        (&[by_status(404)], 502, Told::BadGateway),
+        (&[by_status(405)], 502, Told::BadGateway),
+        // What one rung lacks is not said for a rung that broke.
+        (&[missing(), by_status(500)], 502, Told::BadGateway),
+        (&[missing(), missing()], 400, Told::Rejected(AttemptOutcome::BadRequest)),
         (&[by_status(401), by_status(503)], 503, Told::Unavailable),
         (&[cut(), unreachable_host()], 502, Told::BadGateway),
     ];
@@ -97,6 +114,7 @@ fn statuses_that_would_be_said_of_the_client_are_not_passed_on() {
             let ending = Ending::Status {
                 status,
                 signature: Some(signature),
+                certain: false,
                 retry_after: None,
                 names_added_field: false,
             };

@@ -152,8 +152,9 @@ pub(super) fn report(ticket: Ticket, dialled: Time) -> Report {
         status: None,
         retry_after: None,
         size: Size::default(),
-        unmatched: false,
+        suspected: false,
         walk: 0,
+        client: 0,
         excused: false,
     }
 }

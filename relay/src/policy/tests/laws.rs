@@ -29,18 +29,17 @@ pub(super) fn ending() -> impl Strategy<Value = Ending> {
     let signature = prop::option::of(prop::sample::select(Signature::ALL));
     let wait = prop::option::of((0_u64..2_000_000).prop_map(Duration::from_millis));
     let statuses = vec![201, 302, 400, 401, 403, 404, 408, 413, 429, 500, 503, 529];
-    let status = (prop::sample::select(statuses), signature.clone(), wait.clone(), any::<bool>())
-        .prop_map(|(status, signature, retry_after, names_added_field)| Ending::Status {
-            status,
-            signature,
-            retry_after,
-            names_added_field,
-        });
+    let status =
+        (prop::sample::select(statuses), signature.clone(), wait.clone(), any::<[bool; 2]>())
+            .prop_map(|(status, signature, retry_after, [certain, names_added_field])| {
+                Ending::Status { status, signature, certain, retry_after, names_added_field }
+            });
     prop_oneof![
         answer.prop_map(Ending::Proper),
         broken.prop_map(Ending::Broken),
-        (signature, wait)
-            .prop_map(|(signature, retry_after)| Ending::ErrorEvent { signature, retry_after }),
+        (signature, any::<bool>(), wait).prop_map(|(signature, certain, retry_after)| {
+            Ending::ErrorEvent { signature, certain, retry_after }
+        }),
         status,
         Just(Ending::NoHead(NoHead::NotConnected)),
         Just(Ending::NoHead(NoHead::ConnectTimeout)),

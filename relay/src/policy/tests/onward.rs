@@ -50,6 +50,7 @@ fn a_prompt_that_is_too_long_goes_only_to_larger_contexts() {
     let too_long = || Ending::Status {
         status: 400,
         signature: Some(Signature::ContextExceeded),
+        certain: false,
         retry_after: None,
         names_added_field: false,
     };
@@ -64,7 +65,7 @@ fn a_prompt_that_is_too_long_goes_only_to_larger_contexts() {
 fn a_committed_stream_is_never_retried() {
     for (ending, outcome) in [
         (cut(), O::Disconnect),
-        (Ending::ErrorEvent { signature: None, retry_after: None }, O::StreamError),
+        (Ending::ErrorEvent { signature: None, certain: false, retry_after: None }, O::StreamError),
     ] {
         let mut stage = Stage::on(3);
         stage.token(A);
@@ -165,6 +166,7 @@ fn h1_a_prompt_that_is_too_long_for_one_model_is_tried_on_another() {
         let too_long = Ending::Status {
             status: 400,
             signature: Some(Signature::ContextExceeded),
+            certain: false,
             retry_after: None,
             names_added_field: false,
         };
@@ -291,6 +293,7 @@ fn a_prompt_refused_by_status_is_told_as_such() {
     let filtered = Ending::Status {
         status: 400,
         signature: Some(Signature::Refused),
+        certain: false,
         retry_after: None,
         names_added_field: false,
     };
@@ -304,6 +307,7 @@ fn a_complaint_about_an_added_field_is_repeated_once_without_it() {
     let complaint = || Ending::Status {
         status: 400,
         signature: None,
+        certain: false,
         retry_after: None,
         names_added_field: true,
     };
@@ -317,8 +321,11 @@ fn a_complaint_about_an_added_field_is_repeated_once_without_it() {
 #[test]
 fn side_effects_are_not_sent_twice_without_an_explicit_refusal() {
     let need = Need { side_effects: true, ..streaming() };
-    let in_stream =
-        Ending::ErrorEvent { signature: Some(Signature::Overloaded), retry_after: None };
+    let in_stream = Ending::ErrorEvent {
+        signature: Some(Signature::Overloaded),
+        certain: false,
+        retry_after: None,
+    };
     let empty = Ending::Proper(Answer { content: false, ..WHOLE });
     let closed = Ending::NoHead(NoHead::Closed);
     let ambiguous = [by_status(500), by_status(302), cut(), closed, in_stream, empty];
@@ -393,6 +400,6 @@ fn after_the_finish_reason_a_break_or_a_client_that_leaves_is_a_success() {
     let mut stage = Stage::on(2);
     stage.token(A);
     stage.give(Input::Finished(A, WHOLE));
-    let error = Ending::ErrorEvent { signature: None, retry_after: None };
+    let error = Ending::ErrorEvent { signature: None, certain: false, retry_after: None };
     assert_eq!(failure(&stage.end(A, error)).told, Told::Broken(O::StreamError));
 }

@@ -9,7 +9,13 @@ use shared::{AttemptKind as K, Cause, RequestOutcome};
 use std::time::Duration;
 
 fn complaint(status: u16) -> Ending {
-    Ending::Status { status, signature: None, retry_after: None, names_added_field: true }
+    Ending::Status {
+        status,
+        signature: None,
+        certain: false,
+        retry_after: None,
+        names_added_field: true,
+    }
 }
 
 fn retrying() -> Stage {

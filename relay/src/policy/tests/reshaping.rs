@@ -35,9 +35,10 @@ fn ended(stage: &mut Stage, rung: RungIndex, outcome: O) {
         dialled: stage.now,
         retry_after: None,
         size: crate::policy::Size::default(),
-        unmatched: false,
+        suspected: false,
         status: None,
         walk: 0,
+        client: 0,
         excused: false,
     };
     stage.board.ended(rung, stage.now, &report);
@@ -281,9 +282,10 @@ fn a_ladder_keeps_its_budgets_and_one_that_has_gone_spares_nobody() {
             dialled: now,
             retry_after: None,
             size: crate::policy::Size::default(),
-            unmatched: false,
+            suspected: false,
             status: None,
             walk: 0,
+            client: 0,
             excused: false,
         };
         stage.board.ended(FIRST, now, &report);

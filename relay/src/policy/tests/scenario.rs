@@ -93,8 +93,9 @@ impl Stage {
             status: None,
             retry_after,
             size: Size::default(),
-            unmatched: false,
+            suspected: false,
             walk: 0,
+            client: 0,
             excused: false,
         };
         self.board.ended(RungIndex(rung), self.now, &report);
@@ -122,12 +123,24 @@ impl Stage {
 }
 
 pub(super) fn by_status(status: u16) -> Ending {
-    Ending::Status { status, signature: None, retry_after: None, names_added_field: false }
+    Ending::Status {
+        status,
+        signature: None,
+        certain: false,
+        retry_after: None,
+        names_added_field: false,
+    }
 }
 
 pub(super) fn refused(status: u16, seconds: u64) -> Ending {
     let retry_after = Some(Duration::from_secs(seconds));
-    Ending::Status { status, signature: None, retry_after, names_added_field: false }
+    Ending::Status {
+        status,
+        signature: None,
+        certain: false,
+        retry_after,
+        names_added_field: false,
+    }
 }
 
 pub(super) fn cut() -> Ending {

@@ -13,6 +13,7 @@ fn too_long() -> Ending {
     Ending::Status {
         status: 400,
         signature: Some(Signature::ContextExceeded),
+        certain: false,
         retry_after: None,
         names_added_field: false,
     }

@@ -9,6 +9,7 @@ use crate::policy::budget::Budget;
 use crate::policy::exhausted::{failure, told};
 use crate::policy::input::{Ending, NoHead};
 use crate::policy::ladder::{OnEmpty, OnRefusal, RETRIES_IF_NOBODY_WAITS, RungIndex};
+use crate::policy::outcome::is_of_this_rung;
 use crate::policy::table::{Again, Next, row};
 use crate::policy::time::Time;
 use shared::{AttemptKind, AttemptOutcome, PassedOver, RequestOutcome};
@@ -75,7 +76,7 @@ impl Walk {
         if self.in_flight().next().is_some() || self.pause.is_some() {
             let kind = self.attempt(id).map(|attempt| attempt.kind);
             // What no other rung would say otherwise wants no successor.
-            let is_final = row(outcome).next == Next::Never;
+            let is_final = row(outcome).next == Next::Never && !ending.is_some_and(is_of_this_rung);
             if let (Some(kind), Some(_explicit), false) = (kind, ending, is_final) {
                 self.replace(now, kind, board, out);
             }
@@ -105,9 +106,12 @@ impl Walk {
                 return self.dial(now, rung, AttemptKind::Retry, plain || is_ours, board, out);
             }
         }
+        // A complaint about the relay's own wording for another dialect says nothing of the
+        // request, and what one rung lacks another one may have.
         let is_wording = complains && self.is_translated(id);
+        let elsewhere = is_wording || ending.is_some_and(is_of_this_rung);
         if let Some(attempt) = self.attempts.iter_mut().find(|attempt| attempt.id == id) {
-            attempt.wording = is_wording;
+            attempt.elsewhere = elsewhere;
         }
         if self.nobody_says_otherwise() || !self.may_send_again(outcome, ending) {
             return self.give_up(now, board, out);
@@ -122,9 +126,7 @@ impl Walk {
             return self.dial(now, rung, AttemptKind::Retry, plain, board, out);
         }
         let goes_on = match row.next {
-            // A complaint about the relay's own wording for another dialect says nothing of the
-            // request.
-            Next::Never => is_ours || is_wording,
+            Next::Never => is_ours || elsewhere,
             Next::Yes | Next::LargerContext | Next::Uncommitted => true,
             Next::OnEmpty => self.on_empty(id) == OnEmpty::Next,
             Next::OnRefusal => self.on_refusal(id) == OnRefusal::Next,
@@ -360,7 +362,7 @@ impl Walk {
         };
         let paid = |attempt: &&Attempt| !attempt.spec.free;
         ended_so(AttemptOutcome::Empty).filter(paid).count() >= EMPTIES_BELIEVED
-            || ended_so(AttemptOutcome::BadRequest).any(|attempt| !attempt.wording)
+            || ended_so(AttemptOutcome::BadRequest).any(|attempt| !attempt.elsewhere)
     }
 
     /// Whether this attempt's rung was told the request in another dialect than the client's.

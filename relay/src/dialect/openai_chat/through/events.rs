@@ -160,14 +160,14 @@ impl State {
         chunk: &Chunk,
         text: Cow<'t, str>,
         holder: &str,
-    ) -> Result<Cow<'t, str>, End> {
+    ) -> Result<Cow<'t, str>, Box<End>> {
         if !chunk.tool {
             return Ok(text);
         }
         let mended = self.repair.chunk(&text, holder)?;
         let limit = self.spec.max_answer;
         if self.held() > limit {
-            return Err(End::TooLarge { limit });
+            return Err(Box::new(End::TooLarge { limit }));
         }
         let Some(mended) = mended else { return Ok(text) };
         self.facts.repaired = self.facts.repaired.saturating_add(1);
@@ -217,7 +217,7 @@ impl Telling for State {
         let was_finished = self.all_finished();
         let text = match self.mend(&chunk, text, "delta") {
             Ok(text) => text,
-            Err(end) => return Some(end),
+            Err(end) => return Some(*end),
         };
         self.take_facts(&chunk, heard);
         let end = match self.spec.form {
@@ -259,7 +259,7 @@ impl Telling for State {
         self.take_facts(&chunk, heard);
         let text = match self.mend(&chunk, text, "message") {
             Ok(text) => text,
-            Err(end) => return end,
+            Err(end) => return *end,
         };
         match self.spec.form {
             // A text is a chunk of its own already.
