@@ -23,7 +23,7 @@ async fn b24_a_steady_stream_outlives_every_clock_but_the_total() {
 async fn b24_the_total_clock_ends_it_on_time_and_by_name() {
     let a = Provider::always(Reply::fixture("B24-steady.sse")).await;
     let b = Provider::always(Reply::text("from B")).await;
-    let clocks = "ttft = \"1s\", inter_token = \"1s\", total = \"3s\"";
+    let clocks = "ttft = \"1s\", inter_token = \"1s\", total = \"3s\", stream_total = \"3s\"";
     let relay = Relay::start(&Setup::over(&[&a, &b]).clocks(clocks)).await;
     let answer = relay.ask().await;
     answer.assert_broken(&answer.text());
@@ -121,7 +121,8 @@ async fn b26_pings_do_not_hide_a_dead_stream() {
 async fn b26_a_rung_may_let_pings_count() {
     for speech in [Speech::Chat, Speech::Messages, Speech::Gemini] {
         let a = Provider::always(pinging(speech)).await;
-        let clocks = "ttft = \"1s\", inter_token = \"500ms\", total = \"2s\"";
+        let clocks =
+            "ttft = \"1s\", inter_token = \"500ms\", total = \"2s\", stream_total = \"2s\"";
         let setup = Setup::over(&[&a]).dialect("a", speech.dialect()).clocks(clocks);
         let relay = Relay::start(&setup.rung("a", "pings_count = true")).await;
         for client in [Client::Chat, Client::Messages] {
