@@ -113,7 +113,7 @@ impl AttemptLog {
         };
         // No prompt is empty, and text is no answer of none.
         let input = told.input.filter(|count| *count > 0);
-        let says_nothing = facts.text_bytes == 0 && !facts.content;
+        let says_nothing = facts.text_bytes == 0;
         let output = told.output.filter(|count| *count > 0 || says_nothing);
         let known = input.is_some() && output.is_some() && is_whole;
         if known && sane(told.input) && sane(told.output) {

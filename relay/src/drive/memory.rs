@@ -142,7 +142,10 @@ impl Memory {
                 continue;
             };
             let moved = written.as_ref().is_none_or(|written| written.what != what);
-            let at = written.as_ref().and_then(|written| written.at);
+            // A first reference is due at once: without it a restart is blind to slowness.
+            let knew = |written: &Written| written.what.reference.is_some();
+            let is_first = what.reference.is_some() && !written.as_ref().is_some_and(knew);
+            let at = written.as_ref().and_then(|written| written.at).filter(|_| !is_first);
             // What a full queue did not take is still due.
             if due(rung, moved, at) && journal.keep(record(identity, now, &what)) {
                 *written = Some(Written { what, at: Some(now) });
