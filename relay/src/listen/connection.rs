@@ -100,8 +100,9 @@ pub(super) async fn serve(
     let ended = tokio::select! {
         biased;
         ended = connection.as_mut() => ended,
-        () = seat.asked_to_leave() => Ok(()),
-        () = never_asks(&seat) => Ok(()),
+        // Somebody waits for the seat, or nobody has asked for anything: no last words.
+        () = seat.asked_to_leave() => return,
+        () = never_asks(&seat) => return,
         // After the connection, so that it sees how that has left the socket.
         () = std::future::poll_fn(|cx| leaving.poll(cx)) => return,
         () = relay.until(until) => {
