@@ -199,7 +199,8 @@ describe('readers of event streams', { concurrency: true }, () => {
   }
 
   it('the SDKs read them', async () => {
-    const options = { apiKey: 'none', timeout: 30_000 };
+    // The browsers' readers above need a window; with it the SDKs take this for a browser.
+    const options = { apiKey: 'none', timeout: 30_000, dangerouslyAllowBrowser: true };
     const openai = new OpenAI({ ...options, baseURL: `${url}/v1` });
     const anthropic = new Anthropic({ ...options, baseURL: url });
     const { chat, messages, responses } = DIALECTS;
