@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// A log that nobody reads holds the exit up for this long at the most.
+/// At the exit, the longest wait for the last log lines to be written.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// Keeps a chat answer flowing when an inference provider goes slow, junk or down.

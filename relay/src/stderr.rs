@@ -19,7 +19,7 @@ const LINES: usize = 2048;
 /// What is longer is cut. With [`LINES`] this bounds the queue to 16 MiB.
 const LONGEST: usize = 8 * 1024;
 /// Between two tries where standard error is not blocking and full.
-const FULL: Duration = Duration::from_millis(20);
+const PAUSE: Duration = Duration::from_millis(20);
 /// So many such tries without progress, then the line is lost.
 const TRIES: u32 = 50;
 
@@ -141,7 +141,7 @@ fn write(out: &mut impl Write, mut text: &[u8]) -> io::Result<()> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock && tries < TRIES => {
                 tries += 1;
-                std::thread::sleep(FULL);
+                std::thread::sleep(PAUSE);
             }
             Err(error) => return Err(error),
         }

@@ -1,5 +1,6 @@
-//! Wrong tokens, counted per address: whoever guesses is told to wait. The right one is taken all
-//! the same: tokens are too long to be guessed, and addresses are shared.
+//! Counts wrong tokens for each address. After too many, a wrong token from that address gets a
+//! 429. A correct token is always accepted: tokens are too long to guess, and several callers may
+//! share an address.
 //!
 //! A console that is set up wrongly tries every few seconds, and must not lock out
 //! whoever shares its address, such as the end of a tunnel; so a few are free.

@@ -95,8 +95,8 @@ impl Gate {
             .and_then(|value| value.to_str().ok())
             .and_then(|value| value.strip_prefix("Bearer "));
         if let Some(presented) = presented {
-            // Before anything is counted: behind a proxy or a tunnel everybody has one address,
-            // and nobody else's guesses may keep an operator out.
+            // Checked before wrong tokens are counted. Behind a proxy or a tunnel all callers share
+            // one address, so wrong tokens of one caller must not lock out an operator.
             if let Some(token) = find(tokens, presented) {
                 return Ok(Caller { name: Some(token.name.as_str().into()), role: token.role });
             }

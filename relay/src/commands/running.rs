@@ -246,7 +246,8 @@ fn raise_open_files(max_requests: usize) {
 fn survive_signals() {
     use rustix::process::Signal as Number;
     for number in [Number::XFSZ, Number::XCPU, Number::USR1, Number::USR2, Number::VTALARM] {
-        // From here on it is noted, and nobody looks. Where it cannot be, it stays as it was.
+        // Tokio now catches the signal, and no code waits for it, so it has no effect. If the
+        // handler cannot be installed, the signal keeps its default action.
         let _noted = signal(SignalKind::from_raw(number.as_raw()));
     }
     let _noted = signal(SignalKind::alarm());
