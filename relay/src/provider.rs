@@ -9,6 +9,7 @@ mod call;
 mod client;
 mod endpoint;
 mod fresh;
+mod lookup;
 pub mod redact;
 
 pub use call::{Call, Said};

@@ -3,6 +3,7 @@
 use super::call::{Call, Sending};
 use super::endpoint;
 use super::fresh::MarkLayer;
+use super::lookup::Resolver;
 use crate::config;
 use crate::dialect::request::Endpoint;
 use bytes::Bytes;
@@ -250,6 +251,7 @@ fn build(
         .pool_max_idle_per_host(idle)
         .pool_idle_timeout(IDLE_TIME)
         .http1_max_headers(MAX_HEADERS)
+        .dns_resolver(Resolver)
         .connector_layer(MarkLayer);
     if !config.http2 {
         // Over HTTP/2 a few unread streams stall all others on the connection.
