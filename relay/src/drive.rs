@@ -18,6 +18,7 @@ mod count;
 mod count_tokens;
 mod driver;
 mod facts;
+mod failed;
 mod held;
 mod in_force;
 mod items;

@@ -3,6 +3,8 @@
 //! Outside all traffic: it is free, gives no verdict, and is not journaled. Who asks has an
 //! estimate to fall back on, so one provider is asked, once, and not for long.
 
+use super::aside::Aside;
+use super::composing::is_aside;
 use super::in_force::{InForce, Ladder};
 use super::relay::Relay;
 use crate::dialect::request::ClientRequest;
@@ -11,6 +13,7 @@ use crate::wall;
 use bytes::Bytes;
 use http::HeaderMap;
 use serde::Deserialize;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Counting is quick, or not worth the wait.
@@ -30,7 +33,7 @@ impl Relay {
         &self,
         in_force: &InForce,
         ladder: &Ladder,
-        request: &ClientRequest,
+        request: &Arc<ClientRequest>,
         along: &HeaderMap,
     ) -> Option<Bytes> {
         let now = wall::now();
@@ -39,10 +42,17 @@ impl Relay {
         let mut counting = rungs.filter(|rung| Some(rung.provider.dialect()) == dialect);
         let rung = counting
             .find(|rung| self.with_board(now, |board| board.usable(rung.index, now).is_ok()))?;
+        let size = request.size();
+        let body = if is_aside(size) {
+            let (request, rung) = (Arc::clone(request), Arc::clone(rung));
+            Aside::Bulk.run(size, move || request.for_model(&rung.model)).await.ok()?
+        } else {
+            request.for_model(&rung.model)
+        };
         let mut call = rung.provider.call(Ask {
             model: &rung.model,
             endpoint: request.endpoint(),
-            body: request.for_model(&rung.model).into(),
+            body: body.into(),
             along,
             max_answer: MOST,
             once: false,

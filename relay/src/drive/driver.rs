@@ -14,6 +14,7 @@ use super::capture::Capture;
 use super::closing::Closing;
 use super::composing::is_aside;
 use super::count;
+use super::failed::Quotable;
 use super::held::Held;
 use super::in_force::{InForce, Ladder};
 use super::line::Line;
@@ -25,7 +26,6 @@ use super::specs::{dialect_number, number_of};
 use super::still::{Pause, Pauses};
 use super::turn;
 use crate::config::Stamp;
-use crate::dialect::quoted::is_quoted;
 use crate::dialect::request::{ClientRequest, Thinks};
 use crate::dialect::schema::Schema;
 use crate::dialect::stamp;
@@ -308,9 +308,8 @@ impl Driver {
             let id = line.id;
             let committed = self.committed == Some(id);
             let sink = committed.then_some(&mut self.out);
-            let (request, along) = (&self.request, &self.along);
-            let quotes = |words: &str| request.quotes(words) || has_value(along, words);
-            match line.poll_news(cx, sink, &quotes) {
+            let quotable = Quotable::Request(&self.request, &self.along);
+            match line.poll_news(cx, sink, &quotable) {
                 Poll::Ready(news) => {
                     self.news(id, news);
                     if self.out.len() >= GLUED || !matches!(self.phase, Phase::Running) {
@@ -542,11 +541,6 @@ fn fail_on_purpose(id: RequestId) {
         let hit = PANIC_FOR.compare_exchange(wanted, 0, SeqCst, SeqCst).is_ok();
         assert!(!hit, "a panic that a test asked for");
     }
-}
-
-/// Whether these words stand in the value of some header; case does not matter.
-fn has_value(headers: &HeaderMap, words: &str) -> bool {
-    headers.values().any(|value| is_quoted(value.as_bytes(), words))
 }
 
 fn need(

@@ -1,21 +1,25 @@
 //! One attempt in flight: its upstream call, its reader, and what is held back.
 
+use super::aside::{Aside, SMALL};
 use super::checking::Checking;
 use super::composing::Composing;
+use super::failed::{Failed, Quotable};
 use super::held::Held;
 use super::in_force::Rung;
 use super::log::AttemptLog;
 use super::reading::{News, Reading};
-use crate::dialect::answer::AnswerReader;
+use crate::dialect::answer::{AnswerReader, Heard};
 use crate::dialect::provider_error::ProviderError;
 use crate::dialect::schema::{Checked, Schema};
 use crate::live;
 use crate::policy::{Answer, AttemptId, Break, Ending, NoHead};
 use crate::provider::{Call, Said};
 use crate::wall;
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use tokio::sync::oneshot;
 
 /// An answer that does not follow its schema. For the model's ears alone.
 pub(super) struct Wrong {
@@ -26,6 +30,23 @@ pub(super) struct Wrong {
 impl std::fmt::Debug for Wrong {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Wrong").finish_non_exhaustive()
+    }
+}
+
+/// What is still done aside with what the provider has said.
+pub(super) enum Later {
+    /// A large answer is read.
+    Read(oneshot::Receiver<(AnswerReader, Heard, BytesMut)>),
+    /// Its error is classified.
+    Classified(oneshot::Receiver<Box<Failed>>),
+    /// Its answer is checked against a schema.
+    Checked(Checking, Answer),
+}
+
+/// Without the answer.
+impl std::fmt::Debug for Later {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Later").finish_non_exhaustive()
     }
 }
 
@@ -52,8 +73,8 @@ pub(super) struct Line {
     pub(super) error: Option<ProviderError>,
     /// What its answer must follow, where the relay checks that.
     pub(super) schema: Option<Arc<Schema>>,
-    /// The check that goes on.
-    pub(super) checking: Option<(Checking, Answer)>,
+    /// What has to be done before anything else is heard.
+    pub(super) later: Option<Later>,
     /// The answer that did not, and why.
     pub(super) wrong: Option<Arc<Wrong>>,
     /// It came to its proper end and was passed over: the walk may come back to it.
@@ -66,16 +87,15 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// What the provider says next; its client's bytes go to `out`, or are held back. `quotes`
-    /// tells whether given words stand in the request; asked only of a provider's error.
+    /// What the provider says next; its client's bytes go to `out`, or are held back.
     pub(super) fn poll_news(
         &mut self,
         cx: &mut Context<'_>,
         out: Option<&mut BytesMut>,
-        quotes: &dyn Fn(&str) -> bool,
+        quotable: &Quotable<'_>,
     ) -> Poll<News> {
-        if self.checking.is_some() {
-            return self.poll_checked(cx);
+        if self.later.is_some() {
+            return self.poll_later(cx, out, quotable);
         }
         if let Some(composing) = &mut self.composing {
             let Poll::Ready((call, left_out, names)) = composing.poll_call(cx, &self.rung) else {
@@ -91,35 +111,120 @@ impl Line {
         }
         let Some(call) = &mut self.call else { return Poll::Pending };
         let Poll::Ready(said) = call.poll_said(cx) else { return Poll::Pending };
-        let committed = out.is_some();
         if let Said::Bytes(bytes) | Said::Whole(bytes) = &said {
             self.log.bytes = self.log.bytes.saturating_add(bytes.len() as u64);
-            if !committed && !self.counted_held.grow(bytes.len(), self.most_held) {
+            if out.is_none() && !self.counted_held.grow(bytes.len(), self.most_held) {
                 return Poll::Ready(self.no_room());
             }
         }
-        let sink = out.unwrap_or(&mut self.held);
-        let mut reading = Reading {
-            reader: &mut self.reader,
-            rung: &self.rung,
-            added: self.added,
-            log: &mut self.log,
-            error: &mut self.error,
-            quotes,
+        let news = match said {
+            Said::Whole(body) if body.len() >= SMALL => {
+                self.read_aside(body);
+                return self.poll_later(cx, out, quotable);
+            }
+            said => self.read(|reading, sink| reading.read(said, sink), out),
         };
-        let mut news = reading.read(said, sink);
-        if !committed && self.held.len() > self.max_held && news.ended.is_none() {
+        Poll::Ready(self.finish(news, quotable))
+    }
+
+    fn read(
+        &mut self,
+        read: impl FnOnce(&mut Reading<'_>, &mut BytesMut) -> News,
+        out: Option<&mut BytesMut>,
+    ) -> News {
+        let committed = out.is_some();
+        let sink = out.unwrap_or(&mut self.held);
+        let mut reading = Reading { reader: &mut self.reader, log: &mut self.log };
+        let mut news = read(&mut reading, sink);
+        let goes_on = news.ended.is_none() && news.failed.is_none();
+        if !committed && self.held.len() > self.max_held && goes_on {
             self.log.detail = Some(format!("more than {} bytes held back", self.max_held));
             news.ended = Some(Ending::Broken(Break::TooLarge));
+        }
+        news
+    }
+
+    /// Reads a large answer in one body. Nothing has been heard before it, so a new reader
+    /// stands for the one that reads.
+    fn read_aside(&mut self, body: Bytes) {
+        Reading { reader: &mut self.reader, log: &mut self.log }.head(200);
+        let new = AnswerReader::new(*self.reader.spec());
+        let mut reader = std::mem::replace(&mut self.reader, new);
+        self.later = Some(Later::Read(Aside::Bulk.run(body.len(), move || {
+            let mut out = BytesMut::new();
+            let heard = reader.read_whole(&body, &mut out);
+            (reader, heard, out)
+        })));
+    }
+
+    /// Classifies an error, and checks an answer that is whole; aside, where that takes time.
+    fn finish(&mut self, mut news: News, quotable: &Quotable<'_>) -> News {
+        if let Some(failed) = news.failed.take() {
+            match failed.classified(&self.rung, quotable) {
+                Ok(failed) => news.ended = Some(failed.ending(self)),
+                Err(later) => self.later = Some(Later::Classified(later)),
+            }
         }
         if let Some(Ending::Proper(answer)) = news.ended
             && let Some(checking) = self.check()
         {
-            // What it found is told by the next news.
-            self.checking = Some((checking, answer));
+            self.later = Some(Later::Checked(checking, answer));
             news.ended = None;
         }
-        Poll::Ready(news)
+        news
+    }
+
+    /// What was done aside, once it is.
+    fn poll_later(
+        &mut self,
+        cx: &mut Context<'_>,
+        out: Option<&mut BytesMut>,
+        quotable: &Quotable<'_>,
+    ) -> Poll<News> {
+        let Some(mut later) = self.later.take() else { return Poll::Pending };
+        let news = match &mut later {
+            Later::Read(told) => match Pin::new(told).poll(cx) {
+                Poll::Pending => None,
+                Poll::Ready(Ok((reader, heard, written))) => {
+                    self.reader = reader;
+                    let news = self.read(
+                        |reading, sink| {
+                            // The first that is written to it, as a rule.
+                            sink.unsplit(written);
+                            reading.heard(heard)
+                        },
+                        out,
+                    );
+                    Some(self.finish(news, quotable))
+                }
+                Poll::Ready(Err(_panicked)) => Some(self.own_fault("the answer was not read")),
+            },
+            Later::Classified(told) => match Pin::new(told).poll(cx) {
+                Poll::Pending => None,
+                Poll::Ready(Ok(failed)) => {
+                    let ended = Some(failed.ending(self));
+                    Some(News { ended, ..News::default() })
+                }
+                Poll::Ready(Err(_panicked)) => Some(self.own_fault("the error was not read")),
+            },
+            Later::Checked(checking, answer) => match checking.poll(cx) {
+                Poll::Pending => None,
+                Poll::Ready((checked, text)) => Some(self.checked(checked, text, *answer)),
+            },
+        };
+        news.map_or_else(
+            || {
+                self.later = Some(later);
+                Poll::Pending
+            },
+            Poll::Ready,
+        )
+    }
+
+    /// The relay failed, and the provider did not.
+    fn own_fault(&mut self, why: &str) -> News {
+        self.log.detail = Some(format!("a fault of the relay: {why}"));
+        News { ended: Some(Ending::NoHead(NoHead::OwnFault)), ..News::default() }
     }
 
     /// All requests together hold as much as they may: that is no fault of the provider's.
@@ -137,10 +242,7 @@ impl Line {
         Some(Checking::start(schema, self.reader.text()?))
     }
 
-    fn poll_checked(&mut self, cx: &mut Context<'_>) -> Poll<News> {
-        let Some((checking, _)) = &mut self.checking else { return Poll::Pending };
-        let Poll::Ready((checked, text)) = checking.poll(cx) else { return Poll::Pending };
-        let Some((_, mut answer)) = self.checking.take() else { return Poll::Pending };
+    fn checked(&mut self, checked: Checked, text: String, mut answer: Answer) -> News {
         match checked {
             Checked::Fine => {}
             Checked::Wrong(problem) => {
@@ -153,7 +255,7 @@ impl Line {
                     Some("not checked against its JSON schema: too much work".to_owned());
             }
         }
-        Poll::Ready(News { ended: Some(Ending::Proper(answer)), ..News::default() })
+        News { ended: Some(Ending::Proper(answer)), ..News::default() }
     }
 
     /// Gives back what an attempt that can no longer be the answer still holds.

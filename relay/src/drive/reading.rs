@@ -3,21 +3,19 @@
 //! No judgement: a status stays a status, a break stays a break. The only
 //! words made here are details for the journal, in the relay's own language.
 
-use super::in_force::Rung;
+use super::failed::Failed;
 use super::log::AttemptLog;
 use crate::dialect::answer::{AnswerReader, End, Facts, Heard};
-use crate::dialect::matchers::{Evidence, classify, parse_error};
-use crate::dialect::provider_error::ProviderError;
-use crate::dialect::retry_after::retry_after;
 use crate::policy::{Answer, Break, Ending, NoHead};
 use crate::provider::Said;
 use crate::wall;
-use bytes::{Bytes, BytesMut};
-use http::HeaderMap;
+use bytes::BytesMut;
 
 /// What one word of a provider means to the walk.
 #[derive(Debug, Default)]
 pub(super) struct News {
+    /// The provider has told of an error, which is to be classified before it is an ending.
+    pub(super) failed: Option<Box<Failed>>,
     /// It was composed aside, and goes out now.
     pub(super) sent: bool,
     /// Content came; whether all content so far is the text of a refusal.
@@ -33,12 +31,7 @@ pub(super) struct News {
 /// The parts of a line that reading needs.
 pub(super) struct Reading<'a> {
     pub(super) reader: &'a mut AnswerReader,
-    pub(super) rung: &'a Rung,
-    pub(super) added: bool,
     pub(super) log: &'a mut AttemptLog,
-    pub(super) error: &'a mut Option<ProviderError>,
-    /// Whether these words stand in the request.
-    pub(super) quotes: &'a dyn Fn(&str) -> bool,
 }
 
 impl Reading<'_> {
@@ -64,8 +57,7 @@ impl Reading<'_> {
             Said::Status { status, headers, body } => {
                 self.head(status);
                 self.log.bytes = body.len() as u64;
-                let ending = self.status(status, &headers, &body);
-                ended(ending)
+                failed(Failed::with_status(status, headers, body))
             }
             Said::Broken(why) => self.broken(Break::Reset, why.to_owned()),
             Said::TooLarge => {
@@ -93,28 +85,36 @@ impl Reading<'_> {
         ended(Ending::NoHead(no_head))
     }
 
-    fn head(&mut self, status: u16) {
+    /// A head has come.
+    pub(super) fn head(&mut self, status: u16) {
         self.log.status = Some(status);
         self.log.headers = Some(wall::now());
     }
 
-    fn heard(&mut self, heard: Heard) -> News {
+    /// What was heard of an answer.
+    pub(super) fn heard(&mut self, heard: Heard) -> News {
         self.log.events = self.log.events.saturating_add(u64::from(heard.tokens));
         let facts = self.reader.facts();
         if heard.tokens > 0 && self.log.first_token.is_none() {
             self.log.first_token = Some(wall::now());
         }
         let answer = answer(facts);
-        News {
-            sent: false,
+        let news = News {
             token: (heard.tokens > 0).then_some(facts.refused),
             ping: heard.pings > 0,
             finished: heard.finished.then_some(answer),
-            ended: heard.end.map(|end| self.end(end, answer)),
+            ..News::default()
+        };
+        match heard.end {
+            None => news,
+            Some(End::Error(error)) => {
+                News { failed: Some(Box::new(Failed::in_answer(error))), ..news }
+            }
+            Some(end) => News { ended: Some(self.end(&end, answer)), ..news },
         }
     }
 
-    fn end(&mut self, end: End, answer: Answer) -> Ending {
+    fn end(&mut self, end: &End, answer: Answer) -> Ending {
         match end {
             End::Proper => Ending::Proper(answer),
             End::Cut => {
@@ -125,49 +125,24 @@ impl Reading<'_> {
                 self.log.detail = Some(format!("over the limit of {limit} bytes"));
                 Ending::Broken(Break::TooLarge)
             }
-            End::Broken(why) => {
-                self.log.detail = Some(why.to_owned());
-                Ending::Broken(Break::Malformed)
-            }
-            End::Error(mut error) => {
-                self.classify(None, &mut error);
-                self.log.detail = Some(format!("error event{}", tag(&error)));
-                let (signature, retry_after) = (error.signature, error.retry_delay);
-                let certain = error.evidence == Evidence::Field;
-                *self.error = Some(error);
-                Ending::ErrorEvent { signature, certain, retry_after }
-            }
+            End::Broken(why) => self.malformed(why),
+            End::Error(_) => self.malformed("an error"),
         }
     }
 
-    fn status(&mut self, status: u16, headers: &HeaderMap, body: &Bytes) -> Ending {
-        let mut error = parse_error(body);
-        self.classify(Some(status), &mut error);
-        self.log.detail = Some(format!("HTTP {status}{}", tag(&error)));
-        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let names_added_field = (self.added && names_added_field(&error))
-            || (self.reader.translates() && names_wording(&error));
-        let signature = error.signature;
-        let certain = error.evidence == Evidence::Field;
-        *self.error = Some(error);
-        Ending::Status {
-            status,
-            signature,
-            certain,
-            retry_after: retry_after(header, Some(body), wall::unix()),
-            names_added_field,
-        }
-    }
-
-    fn classify(&self, status: Option<u16>, error: &mut ProviderError) {
-        let dialect = self.rung.provider.dialect();
-        classify(dialect, &self.rung.matchers, status, error, self.quotes);
+    fn malformed(&mut self, why: &str) -> Ending {
+        self.log.detail = Some(why.to_owned());
+        Ending::Broken(Break::Malformed)
     }
 
     fn broken(&mut self, broken: Break, why: String) -> News {
         self.log.detail = Some(why);
         ended(Ending::Broken(broken))
     }
+}
+
+fn failed(failed: Failed) -> News {
+    News { failed: Some(Box::new(failed)), ..News::default() }
 }
 
 fn ended(ending: Ending) -> News {
@@ -177,56 +152,4 @@ fn ended(ending: Ending) -> News {
 /// What the answer consists of so far.
 fn answer(facts: &Facts) -> Answer {
     Answer { content: facts.content, refused: facts.refused, length: facts.length, invalid: false }
-}
-
-/// A 400 about a field that the relay adds by itself.
-fn names_added_field(error: &ProviderError) -> bool {
-    const NAMES: &[&str] =
-        &["stream_options", "include_usage", "reasoning.summary", "reasoning summaries"];
-    let names = |text: &str| NAMES.iter().any(|name| text.contains(name));
-    names(&error.message) || error.param.as_deref().is_some_and(names)
-}
-
-/// A 400 about a field that a client of another dialect does not know: the relay chose it.
-fn names_wording(error: &ProviderError) -> bool {
-    const NAMES: &[&str] = &[
-        "max_completion_tokens",
-        "max_output_tokens",
-        "reasoning_effort",
-        "reasoning.effort",
-        "budget_tokens",
-        "output_config",
-        "input_schema",
-        "thinkingconfig",
-        "thinking_config",
-        "generationconfig",
-        "generation_config",
-        "responsejsonschema",
-        "parametersjsonschema",
-        "thoughtsignature",
-        "thought_signature",
-        "encrypted_content",
-        "encrypted content",
-    ];
-    let names = |text: &str| {
-        let text = text.to_ascii_lowercase();
-        NAMES.iter().any(|name| text.contains(name))
-    };
-    names(&error.message) || error.param.as_deref().is_some_and(names)
-}
-
-/// The provider's type and code, where they are plain identifiers: they help at
-/// night and cannot carry a prompt or a key.
-fn tag(error: &ProviderError) -> String {
-    let plain =
-        |text: &&str| text.len() <= 40 && text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
-    let words = [error.kind.as_deref(), error.code.as_deref()];
-    let mut tag = String::new();
-    for word in words.into_iter().flatten().filter(plain) {
-        if !tag.ends_with(word) {
-            tag.push(' ');
-            tag.push_str(word);
-        }
-    }
-    tag
 }

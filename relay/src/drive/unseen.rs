@@ -3,6 +3,7 @@
 //! Its request has its answer from somebody else; the breaker still waits for
 //! this one's first token, its end or its hard clock.
 
+use super::failed::Quotable;
 use super::line::Line;
 use super::relay::Relay;
 use super::still::{Pause, Pauses};
@@ -18,8 +19,7 @@ pub(super) fn run(relay: &Arc<Relay>, mut probe: Probe, mut line: Line) {
     tokio::spawn(async move {
         loop {
             let due = wall::instant(probe.next_deadline());
-            // Its request has gone: what a provider's words mean cannot be told from a quotation.
-            let news = std::future::poll_fn(|cx| line.poll_news(cx, None, &|_| true));
+            let news = std::future::poll_fn(|cx| line.poll_news(cx, None, &Quotable::Gone));
             let news = tokio::select! {
                 news = tokio::time::timeout_at(due, news) => news,
                 Ok(()) = signals.changed() => {

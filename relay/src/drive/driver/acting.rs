@@ -45,7 +45,7 @@ impl Driver {
                         outcome,
                         AttemptOutcome::Ok | AttemptOutcome::Refused | AttemptOutcome::Empty
                     );
-                    line.composing = None;
+                    (line.composing, line.later) = (None, None);
                     match line.call.take() {
                         Some(call) if whole => call.finish(),
                         cut => drop(cut),
@@ -112,7 +112,7 @@ impl Driver {
                 added: false,
                 error: None,
                 schema: None,
-                checking: None,
+                later: line.later.take(),
                 wrong: None,
                 may_answer: false,
                 log,
@@ -198,7 +198,7 @@ impl Driver {
             added: ask_usage && adds,
             error: None,
             schema,
-            checking: None,
+            later: None,
             wrong: None,
             may_answer: false,
             log: AttemptLog::new(start, now),

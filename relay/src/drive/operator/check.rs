@@ -10,6 +10,7 @@ use super::{Answer, Published, Told};
 use crate::dialect::answer::{AnswerReader, AnswerSpec, Form};
 use crate::dialect::neutral::{Degrade, Target};
 use crate::dialect::request::ClientRequest;
+use crate::drive::failed::Quotable;
 use crate::drive::in_force::Rung;
 use crate::drive::line::Line;
 use crate::drive::log::{AttemptEnding, AttemptLog, RequestLog};
@@ -202,7 +203,7 @@ impl Relay {
             added: false,
             error: None,
             schema: None,
-            checking: None,
+            later: None,
             wrong: None,
             may_answer: false,
             log: AttemptLog::new(attempt, started),
@@ -215,8 +216,7 @@ async fn follow(line: &mut Line, first: Duration, started: Time) -> Found {
     let mut had_token = false;
     loop {
         let limit = if had_token { WHOLE.max(first) } else { first };
-        // The relay's own request has no such words.
-        let news = std::future::poll_fn(|cx| line.poll_news(cx, None, &|_| false));
+        let news = std::future::poll_fn(|cx| line.poll_news(cx, None, &Quotable::Own));
         let Ok(news) = tokio::time::timeout_at(wall::instant(started.plus(limit)), news).await
         else {
             let outcome =

@@ -1,0 +1,180 @@
+//! A provider's error, from its words to what the policy core is told.
+//!
+//! Providers quote what they were sent, so the words of an error are looked for in the request.
+//! Where that is large, the search is done aside.
+
+use super::aside::Aside;
+use super::composing::is_aside;
+use super::in_force::Rung;
+use super::line::Line;
+use crate::dialect::matchers::{Evidence, classify, parse_error};
+use crate::dialect::provider_error::ProviderError;
+use crate::dialect::quoted::is_quoted;
+use crate::dialect::request::ClientRequest;
+use crate::dialect::retry_after::retry_after;
+use crate::policy::Ending;
+use crate::wall;
+use bytes::Bytes;
+use http::HeaderMap;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// What a provider may have quoted.
+#[derive(Debug)]
+pub(super) enum Quotable<'a> {
+    /// This request, and these headers that went along.
+    Request(&'a Arc<ClientRequest>, &'a HeaderMap),
+    /// A request that has gone: every word may be a quotation.
+    Gone,
+    /// A request of the relay's own, which has none of the words that are looked for.
+    Own,
+}
+
+impl Quotable<'_> {
+    fn has(&self, words: &str) -> bool {
+        match self {
+            Self::Request(request, along) => {
+                let values = &mut along.values();
+                request.quotes(words) || values.any(|value| is_quoted(value.as_bytes(), words))
+            }
+            Self::Gone => true,
+            Self::Own => false,
+        }
+    }
+}
+
+/// What came with an error that is the whole response.
+struct Response {
+    status: u16,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+/// An error of a provider's. `response` is `None` inside a 200.
+pub(super) struct Failed {
+    error: ProviderError,
+    response: Option<Response>,
+}
+
+/// Without its words.
+impl std::fmt::Debug for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Failed").finish_non_exhaustive()
+    }
+}
+
+impl Failed {
+    pub(super) fn with_status(status: u16, headers: HeaderMap, body: Bytes) -> Self {
+        Self { error: parse_error(&body), response: Some(Response { status, headers, body }) }
+    }
+
+    pub(super) const fn in_answer(error: ProviderError) -> Self {
+        Self { error, response: None }
+    }
+
+    /// Finds out what it means: at once, or aside, where that takes time.
+    pub(super) fn classified(
+        mut self: Box<Self>,
+        rung: &Arc<Rung>,
+        quotable: &Quotable<'_>,
+    ) -> Result<Box<Self>, oneshot::Receiver<Box<Self>>> {
+        match quotable {
+            Quotable::Request(request, along) if is_aside(request.size()) => {
+                let (request, along) = (Arc::clone(request), (*along).clone());
+                let rung = Arc::clone(rung);
+                Err(Aside::Bulk.run(request.size(), move || {
+                    self.classify(&rung, &Quotable::Request(&request, &along));
+                    self
+                }))
+            }
+            at_once => {
+                self.classify(rung, at_once);
+                Ok(self)
+            }
+        }
+    }
+
+    fn classify(&mut self, rung: &Rung, quotable: &Quotable<'_>) {
+        let status = self.response.as_ref().map(|response| response.status);
+        let quotes = |words: &str| quotable.has(words);
+        classify(rung.provider.dialect(), &rung.matchers, status, &mut self.error, &quotes);
+    }
+
+    /// What the walk is told. The line keeps the error, and a detail for the journal.
+    pub(super) fn ending(self, line: &mut Line) -> Ending {
+        let Self { error, response } = self;
+        let (signature, certain) = (error.signature, error.evidence == Evidence::Field);
+        let ending = match response {
+            None => {
+                line.log.detail = Some(format!("error event{}", tag(&error)));
+                Ending::ErrorEvent { signature, certain, retry_after: error.retry_delay }
+            }
+            Some(Response { status, headers, body }) => {
+                line.log.detail = Some(format!("HTTP {status}{}", tag(&error)));
+                let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+                Ending::Status {
+                    status,
+                    signature,
+                    certain,
+                    retry_after: retry_after(header, Some(&body), wall::unix()),
+                    names_added_field: (line.added && names_added_field(&error))
+                        || (line.reader.translates() && names_wording(&error)),
+                }
+            }
+        };
+        line.error = Some(error);
+        ending
+    }
+}
+
+/// A 400 about a field that the relay adds by itself.
+fn names_added_field(error: &ProviderError) -> bool {
+    const NAMES: &[&str] =
+        &["stream_options", "include_usage", "reasoning.summary", "reasoning summaries"];
+    let names = |text: &str| NAMES.iter().any(|name| text.contains(name));
+    names(&error.message) || error.param.as_deref().is_some_and(names)
+}
+
+/// A 400 about a field that a client of another dialect does not know: the relay chose it.
+fn names_wording(error: &ProviderError) -> bool {
+    const NAMES: &[&str] = &[
+        "max_completion_tokens",
+        "max_output_tokens",
+        "reasoning_effort",
+        "reasoning.effort",
+        "budget_tokens",
+        "output_config",
+        "input_schema",
+        "thinkingconfig",
+        "thinking_config",
+        "generationconfig",
+        "generation_config",
+        "responsejsonschema",
+        "parametersjsonschema",
+        "thoughtsignature",
+        "thought_signature",
+        "encrypted_content",
+        "encrypted content",
+    ];
+    let names = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        NAMES.iter().any(|name| text.contains(name))
+    };
+    names(&error.message) || error.param.as_deref().is_some_and(names)
+}
+
+/// The provider's type and code, where they are plain identifiers: they help at
+/// night and cannot carry a prompt or a key.
+fn tag(error: &ProviderError) -> String {
+    let plain =
+        |text: &&str| text.len() <= 40 && text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    let words = [error.kind.as_deref(), error.code.as_deref()];
+    let mut tag = String::new();
+    for word in words.into_iter().flatten().filter(plain) {
+        if !tag.ends_with(word) {
+            tag.push(' ');
+            tag.push_str(word);
+        }
+    }
+    tag
+}
