@@ -363,6 +363,12 @@ impl AnswerReader {
         answer.is_plain_text().then(|| answer.text())
     }
 
+    /// What it was told of the request and of the relay's limits.
+    #[must_use]
+    pub const fn spec(&self) -> &AnswerSpec {
+        &self.spec
+    }
+
     /// Whether its client speaks another dialect than its provider.
     #[must_use]
     pub fn translates(&self) -> bool {

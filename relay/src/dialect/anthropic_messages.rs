@@ -14,7 +14,7 @@ pub(super) use aggregate::Aggregate;
 pub(super) use limits::{ANSWERED, ASKED, LIMITS};
 pub use read_request::{needs, pass_through, read_request};
 pub(super) use reader::MessagesReader;
-pub use write_request::write_request;
+pub use write_request::{can_be_told, write_request};
 pub(super) use writer::MessagesWriter;
 
 use super::neutral::Finish;

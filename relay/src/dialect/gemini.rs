@@ -8,4 +8,4 @@ mod usage;
 mod write_request;
 
 pub(super) use reader::GeminiReader;
-pub use write_request::write_request;
+pub use write_request::{can_be_told, write_request};

@@ -28,7 +28,7 @@ pub(super) use opaque::Opaque;
 pub use read_request::{choices, needs, pass_through, read_request, wants_usage};
 pub(super) use reader::ChatReader;
 pub(super) use through::Through;
-pub use write_request::write_request;
+pub use write_request::{can_be_told, write_request};
 pub(super) use writer::ChatWriter;
 
 use super::neutral::Finish;

@@ -15,5 +15,5 @@ pub use read_request::{needs, pass_through, read_request};
 pub(super) use reader::ResponsesReader;
 pub(super) use references::follow;
 pub use references::items;
-pub use write_request::write_request;
+pub use write_request::{can_be_told, write_request};
 pub(super) use writer::ResponsesWriter;

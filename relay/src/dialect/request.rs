@@ -20,7 +20,7 @@ pub(super) use needs::{OpenaiAsks, acts_at_the_provider, asks_for_schema};
 pub use thinks::Thinks;
 
 use super::fields::{Fields, Writer};
-use super::neutral::{self, Degrade, Limits, Names, Target, Unable, Upstream};
+use super::neutral::{self, Limits, Names, Target, Unable, Upstream};
 use super::quoted::is_quoted;
 use super::spots::{Found, Part, edit};
 use super::{anthropic_messages, gemini, openai_chat, openai_responses};
@@ -335,22 +335,25 @@ impl ClientRequest {
         writer.finish()
     }
 
-    /// Whether a rung of dialect `to` can be told all of it. Costs as much as telling it,
-    /// once for each dialect; its own dialect can be told everything.
+    /// Whether a rung of dialect `to` can be told all of it: looked up once for each dialect,
+    /// without writing the body. Its own dialect can be told everything.
     ///
     /// # Errors
     ///
     /// Names what has no words in `to`.
     pub fn can_be_told(&self, to: Dialect) -> Result<(), Unable> {
-        let nobody = Target {
-            model: "",
-            max_output: None,
-            ask_usage: false,
-            system: None,
-            degrade: Degrade::default(),
-            again: None,
+        let find = || {
+            if self.endpoint.dialect().is_some_and(|own| own != to) {
+                return Err(Unable { feature: self.endpoint.name().to_owned() });
+            }
+            let request = self.neutral()?;
+            match to {
+                Dialect::OpenaiChat => openai_chat::can_be_told(request),
+                Dialect::OpenaiResponses => openai_responses::can_be_told(request),
+                Dialect::AnthropicMessages => anthropic_messages::can_be_told(request),
+                Dialect::Gemini => gemini::can_be_told(request),
+            }
         };
-        let find = || self.upstream(to, &nobody).map(drop);
         let place = Dialect::ALL.iter().position(|one| *one == to);
         match place.and_then(|place| self.told.get(place)) {
             _ if to == self.dialect => Ok(()),
@@ -376,7 +379,7 @@ impl ClientRequest {
         if to == self.dialect {
             return self.pass_through(target);
         }
-        let request = self.neutral.get_or_init(|| self.read()).as_ref().map_err(Clone::clone)?;
+        let request = self.neutral()?;
         let mut upstream = match to {
             Dialect::OpenaiChat => openai_chat::write_request(request, target),
             Dialect::OpenaiResponses => openai_responses::write_request(request, target),
@@ -407,6 +410,11 @@ impl ClientRequest {
         };
         let (fields, names) = fitted(&self.fields, asked, &limits);
         Ok(Upstream { names, ..pass_through(&fields, target) })
+    }
+
+    /// The request in neutral words, read once.
+    fn neutral(&self) -> Result<&neutral::Request, Unable> {
+        self.neutral.get_or_init(|| self.read()).as_ref().map_err(Clone::clone)
     }
 
     fn read(&self) -> Result<neutral::Request, Unable> {

@@ -25,11 +25,21 @@ use thinking::Plan;
 /// The longest id of a user, in bytes.
 const LONGEST_USER: usize = 256;
 
+/// Whether messages have words for all of it.
+///
+/// # Errors
+///
+/// Names what they have none for.
+pub fn can_be_told(request: &Request) -> Result<(), Unable> {
+    refuse_foreign(request)?;
+    turns::write(request).map(drop)
+}
+
 /// The body for `target`.
 ///
 /// # Errors
 ///
-/// Names the feature that messages have no words for.
+/// As [`can_be_told`].
 pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unable> {
     refuse_foreign(request)?;
     let mut request = request.clone();

@@ -26,11 +26,21 @@ const LIMITS: Limits = Limits {
 /// Gemini takes no more stop sequences.
 const MOST_STOPS: usize = 5;
 
+/// Whether Gemini has words for all of it.
+///
+/// # Errors
+///
+/// Names what it has none for.
+pub fn can_be_told(request: &Request) -> Result<(), Unable> {
+    refuse_foreign(request)?;
+    contents::write(request, "").map(drop)
+}
+
 /// The body for `target`.
 ///
 /// # Errors
 ///
-/// Names the feature that Gemini has no words for.
+/// As [`can_be_told`].
 pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unable> {
     refuse_foreign(request)?;
     let mut request = request.clone();

@@ -164,18 +164,6 @@ pub enum Source {
     Id(String),
 }
 
-impl Source {
-    /// The address or data URL of it; `None`: only its provider can find it.
-    #[must_use]
-    pub fn url(&self) -> Option<String> {
-        match self {
-            Self::Url(url) => Some(url.clone()),
-            Self::Base64 { media_type, data } => Some(format!("data:{media_type};base64,{data}")),
-            Self::Id(_) => None,
-        }
-    }
-}
-
 /// A picture.
 #[derive(Debug, Clone)]
 pub struct Image {

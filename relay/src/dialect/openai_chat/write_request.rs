@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    messages: Vec<Message>,
+    messages: Vec<Message<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Offered<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,11 +93,22 @@ enum ResponseFormat<'a> {
     JsonSchema { json_schema: Schema<'a> },
 }
 
+/// Whether chat has words for all of it.
+///
+/// # Errors
+///
+/// Names what it has none for.
+pub fn can_be_told(request: &Request) -> Result<(), Unable> {
+    refuse_foreign(request)?;
+    refuse_prefill(request)?;
+    messages::write(request).map(drop)
+}
+
 /// The body for a rung that speaks chat.
 ///
 /// # Errors
 ///
-/// Names what chat has no words for.
+/// As [`can_be_told`].
 pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unable> {
     refuse_foreign(request)?;
     refuse_prefill(request)?;

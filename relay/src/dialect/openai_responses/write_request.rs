@@ -15,6 +15,7 @@ use super::super::request::shape::give_properties;
 use items::Item;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 /// Less than this is refused.
 const LEAST_OUTPUT: u64 = 16;
@@ -31,8 +32,8 @@ const NO_PARAMETERS: &str = r#"{"type":"object","properties":{}}"#;
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    instructions: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    instructions: Cow<'a, str>,
     input: Vec<Item<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Offered<'a>>,
@@ -103,17 +104,32 @@ enum TextFormat<'a> {
     JsonSchema(Schema<'a>),
 }
 
-/// The body for a rung that speaks responses.
+/// Whether responses have words for all of it.
 ///
 /// # Errors
 ///
-/// Names what responses have no words for.
-pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unable> {
+/// Names what they have none for.
+pub fn can_be_told(request: &Request) -> Result<(), Unable> {
+    refuse(request)?;
+    conversation(request).map(drop)
+}
+
+fn refuse(request: &Request) -> Result<(), Unable> {
     refuse_foreign(request)?;
     refuse_prefill(request)?;
     if request.stop.iter().any(|text| !text.is_empty()) {
         return Err(Unable { feature: "stop".to_owned() });
     }
+    Ok(())
+}
+
+/// The body for a rung that speaks responses.
+///
+/// # Errors
+///
+/// As [`can_be_told`].
+pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unable> {
+    refuse(request)?;
     let mut request = request.clone();
     apply(&mut request, target);
     let names = super::LIMITS.fit(&mut request);
@@ -148,7 +164,7 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
 
 /// The system prompt and what was said. Input there must be: where nobody has spoken yet, it
 /// is the system prompt.
-fn conversation(request: &Request) -> Result<(String, Vec<Item<'_>>), Unable> {
+fn conversation(request: &Request) -> Result<(Cow<'_, str>, Vec<Item<'_>>), Unable> {
     let instructions = paragraphs(request.system.iter().map(String::as_str));
     let input = items::write(request)?;
     if !input.is_empty() {
@@ -157,7 +173,7 @@ fn conversation(request: &Request) -> Result<(String, Vec<Item<'_>>), Unable> {
     if instructions.is_empty() {
         return Err(Unable { feature: "a conversation without a word".to_owned() });
     }
-    Ok((String::new(), vec![items::system(instructions)]))
+    Ok((Cow::default(), vec![items::system(instructions)]))
 }
 
 /// A longer one is refused, and cut short it would be another user's.

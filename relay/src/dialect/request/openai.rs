@@ -10,6 +10,7 @@ use crate::dialect::neutral::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 use shared::Dialect;
+use std::borrow::Cow;
 
 /// Marks for a provider's cache: they change what an answer costs, not what it says.
 pub(in crate::dialect) const CACHE_MARK: Rule = Rule::harmless("cache_control");
@@ -150,18 +151,46 @@ fn source(url: &str, path: &str, request: &mut Request) -> Option<Source> {
     source
 }
 
-/// The address or data URL of an attachment.
-pub(in crate::dialect) fn url(source: &Source, feature: &str) -> Result<String, Unable> {
-    source.url().ok_or_else(|| Unable { feature: format!("{feature} by its provider's id") })
+/// The address or data URL of an attachment, put together only where it is written.
+pub(in crate::dialect) struct Url<'a>(&'a Source);
+
+impl Url<'_> {
+    /// Whether it is the attachment itself.
+    pub(in crate::dialect) fn is_data(&self) -> bool {
+        match self.0 {
+            Source::Url(text) => text.starts_with("data:"),
+            Source::Base64 { .. } => true,
+            Source::Id(_) => false,
+        }
+    }
+}
+
+impl Serialize for Url<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Source::Url(text) | Source::Id(text) => serializer.serialize_str(text),
+            Source::Base64 { media_type, data } => {
+                serializer.collect_str(&format_args!("data:{media_type};base64,{data}"))
+            }
+        }
+    }
+}
+
+/// What `source` has for a URL; none where only its provider can find it.
+pub(in crate::dialect) fn url<'a>(source: &'a Source, feature: &str) -> Result<Url<'a>, Unable> {
+    match source {
+        Source::Id(_) => Err(Unable { feature: format!("{feature} by its provider's id") }),
+        Source::Url(_) | Source::Base64 { .. } => Ok(Url(source)),
+    }
 }
 
 /// The name of a document whose data is sent: OpenAI wants one.
-pub(in crate::dialect) fn file_name(file: &File) -> Option<String> {
+pub(in crate::dialect) fn file_name(file: &File) -> Option<&str> {
     match (&file.name, &file.source) {
-        (Some(name), _) => Some(name.clone()),
+        (Some(name), _) => Some(name),
         (None, Source::Base64 { media_type, .. }) => Some(match media_type.as_str() {
-            "application/pdf" => "attachment.pdf".to_owned(),
-            _ => "attachment".to_owned(),
+            "application/pdf" => "attachment.pdf",
+            _ => "attachment",
         }),
         (None, _) => None,
     }
@@ -170,26 +199,29 @@ pub(in crate::dialect) fn file_name(file: &File) -> Option<String> {
 /// Neither dialect takes back what a model drew or said aloud.
 pub(in crate::dialect) const ATTACHED_BY_MODEL: &str = "an attachment in an assistant's turn";
 
-/// Texts as one: paragraphs of it.
-pub(in crate::dialect) fn paragraphs<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
-    let mut all = String::new();
+/// Texts as one: paragraphs of it. One alone is not copied.
+pub(in crate::dialect) fn paragraphs<'t>(texts: impl IntoIterator<Item = &'t str>) -> Cow<'t, str> {
+    let mut all = Cow::Borrowed("");
     for text in texts {
-        if !all.is_empty() && !text.is_empty() {
+        if all.is_empty() {
+            all = Cow::Borrowed(text);
+        } else if !text.is_empty() {
+            let all = all.to_mut();
             all.push_str("\n\n");
+            all.push_str(text);
         }
-        all.push_str(text);
     }
     all
 }
 
 /// What a tool said, for a dialect that cannot say that it failed.
-pub(in crate::dialect) fn result_text(parts: &[Part], is_error: bool) -> String {
+pub(in crate::dialect) fn result_text(parts: &[Part], is_error: bool) -> Cow<'_, str> {
     let text = paragraphs(parts.iter().filter_map(|part| match part {
         Part::Text(text) => Some(text.as_str()),
         _ => None,
     }));
     let says_so = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
-    if is_error && !says_so { format!("Error: {text}") } else { text }
+    if is_error && !says_so { format!("Error: {text}").into() } else { text }
 }
 
 /// A conversation whose last turn is the model's is to be carried on by it. These dialects

@@ -5,7 +5,7 @@ mod nothing_lost;
 mod told;
 
 use super::*;
-use crate::dialect::neutral::Again;
+use crate::dialect::neutral::{Again, Degrade};
 use serde_json::Value;
 
 const TARGET: Target<'static> = Target {

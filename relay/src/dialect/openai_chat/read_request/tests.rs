@@ -1,6 +1,7 @@
 //! What a chat client's words mean.
 
-use super::super::super::neutral::{Part, Role};
+use super::super::super::neutral::{Part, Role, Source};
+use super::super::super::request::openai::url;
 use super::*;
 
 fn read(body: &str) -> Request {
@@ -26,12 +27,18 @@ fn story(messages: &str) -> Vec<String> {
     system.chain(said).collect()
 }
 
+/// A source as it is written in a body.
+fn text(source: &Source) -> String {
+    let url = serde_json::to_value(url(source, "it").unwrap()).unwrap();
+    url.as_str().unwrap().to_owned()
+}
+
 fn short(part: &Part) -> String {
     match part {
         Part::Text(text) => text.clone(),
         Part::Refusal(text) => format!("no:{text}"),
-        Part::Image(image) => format!("image:{}", image.source.url().unwrap()),
-        Part::File(file) => format!("file:{}", file.source.url().unwrap()),
+        Part::Image(image) => format!("image:{}", text(&image.source)),
+        Part::File(file) => format!("file:{}", text(&file.source)),
         Part::Audio(audio) => format!("{}:{}", audio.format, audio.data),
         Part::Reasoning { text, signed } => match signed {
             Some(signed) => format!("think:{text}/{}/{}", signed.by, signed.data),

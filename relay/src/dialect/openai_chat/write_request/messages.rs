@@ -1,82 +1,85 @@
 //! Turns as messages of chat.
 
 use crate::dialect::neutral::{Part, Request, Role, Turn, Unable};
-use crate::dialect::request::openai::{ATTACHED_BY_MODEL, file_name, paragraphs, result_text, url};
+use crate::dialect::request::openai::{
+    ATTACHED_BY_MODEL, Url, file_name, paragraphs, result_text, url,
+};
 use serde::Serialize;
+use std::borrow::Cow;
 
 #[derive(Serialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
-pub(super) enum Message {
+pub(super) enum Message<'a> {
     System {
-        content: String,
+        content: Cow<'a, str>,
     },
     User {
-        content: Content,
+        content: Content<'a>,
     },
     Assistant {
         /// `null` beside calls: an empty text is refused by some.
-        content: Option<String>,
+        content: Option<Cow<'a, str>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         refusal: Option<String>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        tool_calls: Vec<Call>,
+        tool_calls: Vec<Call<'a>>,
     },
     Tool {
-        tool_call_id: String,
-        content: String,
+        tool_call_id: &'a str,
+        content: Cow<'a, str>,
     },
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(super) enum Content {
-    Text(String),
-    Parts(Vec<Piece>),
+pub(super) enum Content<'a> {
+    Text(Cow<'a, str>),
+    Parts(Vec<Piece<'a>>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Piece {
-    Text { text: String },
-    ImageUrl { image_url: ImageUrl },
-    InputAudio { input_audio: Sound },
-    File { file: Document },
+pub(super) enum Piece<'a> {
+    Text { text: Cow<'a, str> },
+    ImageUrl { image_url: ImageUrl<'a> },
+    InputAudio { input_audio: Sound<'a> },
+    File { file: Document<'a> },
 }
 
 #[derive(Serialize)]
-pub(super) struct ImageUrl {
-    url: String,
+pub(super) struct ImageUrl<'a> {
+    url: Url<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<String>,
+    detail: Option<&'a str>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Sound {
-    data: String,
-    format: String,
+pub(super) struct Sound<'a> {
+    data: &'a str,
+    format: &'a str,
 }
 
 #[derive(Serialize)]
-pub(super) struct Document {
-    file_data: String,
+pub(super) struct Document<'a> {
+    file_data: Url<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    filename: Option<String>,
+    filename: Option<&'a str>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Call {
-    id: String,
+pub(super) struct Call<'a> {
+    id: &'a str,
     r#type: &'static str,
-    function: Called,
+    function: Called<'a>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Called {
-    name: String,
-    arguments: String,
+pub(super) struct Called<'a> {
+    name: &'a str,
+    arguments: &'a str,
 }
 
-pub(super) fn write(request: &Request) -> Result<Vec<Message>, Unable> {
+pub(super) fn write(request: &Request) -> Result<Vec<Message<'_>>, Unable> {
     let mut messages = Vec::new();
     let system = paragraphs(request.system.iter().map(String::as_str));
     if !system.is_empty() {
@@ -94,23 +97,24 @@ pub(super) fn write(request: &Request) -> Result<Vec<Message>, Unable> {
 /// Results come first, since they must follow their calls at once. A `tool` message has
 /// text alone, so what else a tool gave follows in the user's message, under the call's id:
 /// that way the model sees all of it.
-fn user(turn: &Turn, messages: &mut Vec<Message>) -> Result<(), Unable> {
+fn user<'a>(turn: &'a Turn, messages: &mut Vec<Message<'a>>) -> Result<(), Unable> {
     let mut pieces = Vec::new();
     for part in &turn.parts {
         let Part::Result { id, parts, is_error } = part else { continue };
         let mut content = result_text(parts, *is_error);
-        let attached: Vec<Piece> = parts
+        let attached: Vec<Piece<'_>> = parts
             .iter()
             .filter(|part| !matches!(part, Part::Text(_)))
             .map(piece)
             .collect::<Result<_, _>>()?;
         if !attached.is_empty() {
             let note = "What the tool gave beside text is in the next message.";
-            content = paragraphs([content.as_str(), note]);
-            pieces.push(Piece::Text { text: format!("From the tool call {id}:") });
+            content = paragraphs([&*content, note]).into_owned().into();
+            let text = format!("From the tool call {id}:").into();
+            pieces.push(Piece::Text { text });
             pieces.extend(attached);
         }
-        messages.push(Message::Tool { tool_call_id: id.clone(), content });
+        messages.push(Message::Tool { tool_call_id: id, content });
     }
     for part in &turn.parts {
         match part {
@@ -119,18 +123,18 @@ fn user(turn: &Turn, messages: &mut Vec<Message>) -> Result<(), Unable> {
             part => pieces.push(piece(part)?),
         }
     }
-    let texts: Option<Vec<&str>> = pieces
-        .iter()
-        .map(|piece| match piece {
-            Piece::Text { text } => Some(text.as_str()),
-            _ => None,
-        })
-        .collect();
     let is_nothing =
         pieces.is_empty() && turn.parts.iter().any(|part| matches!(part, Part::Result { .. }));
-    let content = match texts {
-        Some(texts) => Content::Text(paragraphs(texts)),
-        None => Content::Parts(pieces),
+    let content = match &mut pieces[..] {
+        [Piece::Text { text }] => Content::Text(std::mem::take(text)),
+        many if many.iter().all(|piece| matches!(piece, Piece::Text { .. })) => {
+            let texts = many.iter().filter_map(|piece| match piece {
+                Piece::Text { text } => Some(&**text),
+                _ => None,
+            });
+            Content::Text(paragraphs(texts).into_owned().into())
+        }
+        _ => Content::Parts(pieces),
     };
     if !is_nothing {
         messages.push(Message::User { content });
@@ -138,22 +142,22 @@ fn user(turn: &Turn, messages: &mut Vec<Message>) -> Result<(), Unable> {
     Ok(())
 }
 
-fn piece(part: &Part) -> Result<Piece, Unable> {
+fn piece(part: &Part) -> Result<Piece<'_>, Unable> {
     Ok(match part {
-        Part::Text(text) | Part::Refusal(text) => Piece::Text { text: text.clone() },
+        Part::Text(text) | Part::Refusal(text) => Piece::Text { text: text.into() },
         Part::Image(image) => Piece::ImageUrl {
             image_url: ImageUrl {
                 url: url(&image.source, "an image")?,
-                detail: image.detail.clone(),
+                detail: image.detail.as_deref(),
             },
         },
-        Part::Audio(audio) => Piece::InputAudio {
-            input_audio: Sound { data: audio.data.clone(), format: audio.format.clone() },
-        },
+        Part::Audio(audio) => {
+            Piece::InputAudio { input_audio: Sound { data: &audio.data, format: &audio.format } }
+        }
         Part::File(file) => {
             let file_data = url(&file.source, "a file")?;
             // OpenAI takes documents as data alone.
-            if !file_data.starts_with("data:") {
+            if !file_data.is_data() {
                 return Err(Unable { feature: "a file by its address".to_owned() });
             }
             Piece::File { file: Document { file_data, filename: file_name(file) } }
@@ -166,7 +170,7 @@ fn piece(part: &Part) -> Result<Piece, Unable> {
 
 /// Reasoning stays behind: chat has no word for it that everybody takes back, and its proof
 /// is of no use to another provider.
-fn assistant(turn: &Turn, messages: &mut Vec<Message>) -> Result<(), Unable> {
+fn assistant<'a>(turn: &'a Turn, messages: &mut Vec<Message<'a>>) -> Result<(), Unable> {
     let mut texts = Vec::new();
     let mut refusal: Option<String> = None;
     let mut tool_calls = Vec::new();
@@ -176,9 +180,9 @@ fn assistant(turn: &Turn, messages: &mut Vec<Message>) -> Result<(), Unable> {
             Part::Text(text) => texts.push(text.as_str()),
             Part::Refusal(text) => refusal.get_or_insert_default().push_str(text),
             Part::Call { id, name, arguments, .. } => tool_calls.push(Call {
-                id: id.clone(),
+                id,
                 r#type: "function",
-                function: Called { name: name.clone(), arguments: arguments.clone() },
+                function: Called { name, arguments },
             }),
             Part::Reasoning { .. } | Part::Redacted(_) => {}
             Part::Image(_) | Part::File(_) | Part::Audio(_) | Part::Result { .. } => {

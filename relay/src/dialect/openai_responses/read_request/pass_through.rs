@@ -68,7 +68,7 @@ fn instructions(fields: &Fields, schema: Option<&RawValue>, target: &Target<'_>)
         fields.text("instructions").and_then(|raw| serde_json::from_str(raw).ok());
     let first = target.system.map(str::to_owned).or(client).unwrap_or_default();
     let second = schema.map(schema_prompt).unwrap_or_default();
-    paragraphs([first.as_str(), second.as_str()])
+    paragraphs([first.as_str(), second.as_str()]).into_owned()
 }
 
 /// `text` without its format; `None`: nothing is left.

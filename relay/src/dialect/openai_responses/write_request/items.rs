@@ -1,9 +1,10 @@
 //! Turns as input items of responses.
 
 use crate::dialect::neutral::{Part, Request, Role, Signed, Turn, Unable};
-use crate::dialect::request::openai::{ATTACHED_BY_MODEL, file_name, result_text, url};
+use crate::dialect::request::openai::{ATTACHED_BY_MODEL, Url, file_name, result_text, url};
 use serde::Serialize;
 use shared::Dialect;
+use std::borrow::Cow;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -17,7 +18,7 @@ pub(super) enum Item<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Content<'a> {
-    Text(String),
+    Text(Cow<'a, str>),
     Parts(Vec<Piece<'a>>),
 }
 
@@ -34,17 +35,17 @@ pub(super) enum Piece<'a> {
         refusal: &'a str,
     },
     InputImage {
-        image_url: String,
+        image_url: Url<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
         detail: Option<&'a str>,
     },
     InputFile {
         #[serde(skip_serializing_if = "Option::is_none")]
-        filename: Option<String>,
+        filename: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        file_data: Option<String>,
+        file_data: Option<Url<'a>>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        file_url: Option<String>,
+        file_url: Option<Url<'a>>,
     },
 }
 
@@ -72,7 +73,7 @@ const fn is_models(item: &Item<'_>) -> bool {
 }
 
 /// A system prompt that is all there is.
-pub(super) const fn system(text: String) -> Item<'static> {
+pub(super) const fn system(text: Cow<'_, str>) -> Item<'_> {
     Item::Message { role: "system", content: Content::Text(text) }
 }
 
@@ -117,7 +118,7 @@ fn piece(part: &Part) -> Result<Piece<'_>, Unable> {
         },
         Part::File(file) => {
             let url = url(&file.source, "a file")?;
-            let is_data = url.starts_with("data:");
+            let is_data = url.is_data();
             let (file_data, file_url) = if is_data { (Some(url), None) } else { (None, Some(url)) };
             Piece::InputFile { filename: file_name(file), file_data, file_url }
         }
@@ -137,7 +138,7 @@ fn assistant<'a>(turn: &'a Turn, items: &mut Vec<Item<'a>>) -> Result<(), Unable
             Part::Text(text) if text.is_empty() => {}
             // As a text: a list of output parts has to have the id under which it is stored.
             Part::Text(text) => {
-                let content = Content::Text(text.clone());
+                let content = Content::Text(text.into());
                 items.push(Item::Message { role: "assistant", content });
             }
             Part::Refusal(refusal) => {
