@@ -19,6 +19,8 @@ pub enum Kind {
     Whole,
     /// The same as `Stream` in Anthropic's dialect.
     Messages,
+    /// The same in OpenAI's newer one.
+    Responses,
     /// Reads a stream a few bytes at a time.
     Slow,
     /// Leaves in the middle.
@@ -29,10 +31,11 @@ pub enum Kind {
     Half,
 }
 
-const KINDS: [(Kind, u8); 7] = [
-    (Kind::Stream, 40),
+const KINDS: [(Kind, u8); 8] = [
+    (Kind::Stream, 25),
     (Kind::Whole, 15),
     (Kind::Messages, 15),
+    (Kind::Responses, 15),
     (Kind::Slow, 4),
     (Kind::Leaves, 10),
     (Kind::Hostile, 12),
@@ -76,6 +79,13 @@ pub async fn one(relay: &Relay, ledger: &Ledger, rng: &mut Rng, kind: Kind) {
             let body = body.to_string();
             let answer = relay.call("POST", "/v1/messages", &[], Some(body.as_bytes())).await;
             ledger.saw(kind, &answer, messages(&answer));
+        }
+        Kind::Responses => {
+            let body = json!({"model": "chat", "store": false, "stream": true,
+                "input": "Say something."});
+            let body = body.to_string();
+            let answer = relay.call("POST", "/v1/responses", &[], Some(body.as_bytes())).await;
+            ledger.saw(kind, &answer, responses(&answer));
         }
         Kind::Slow => {
             let mut exchange = relay.open_stream().await;
@@ -187,6 +197,19 @@ fn messages(answer: &Answer) -> Seen {
     let text = |event: &Value| event["delta"]["text"].as_str().map(str::to_owned);
     let is = |kind: &str| data.iter().any(|event| event["type"] == kind);
     ended(answer, is("message_stop"), is("error"), data.iter().filter_map(text).collect())
+}
+
+fn responses(answer: &Answer) -> Seen {
+    if answer.status != 200 {
+        return error(answer);
+    }
+    let data = data(answer);
+    let is =
+        |kinds: &[&str]| data.iter().any(|event| kinds.iter().any(|kind| event["type"] == *kind));
+    let deltas = data.iter().filter(|event| event["type"] == "response.output_text.delta");
+    let text = deltas.filter_map(|event| event["delta"].as_str()).collect();
+    let broken = is(&["error", "response.failed", "response.incomplete"]);
+    ended(answer, is(&["response.completed"]), broken, text)
 }
 
 fn whole(answer: &Answer) -> Seen {

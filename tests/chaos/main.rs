@@ -1,6 +1,7 @@
 //! Chaos: everything that may go wrong, at random and at the same time, for minutes.
 //!
-//! One relay under load. Its providers fail in every way, clients leave, stall and send
+//! One relay under load, with rungs of all four dialects and clients of three. Its providers
+//! fail in every way, clients leave, stall and send
 //! nonsense, operators change things, configs are reloaded, and log, disk, resolver, clock
 //! and descriptors fail or hang. Meanwhile, and at the end, it is held to what it promises:
 //!
@@ -21,6 +22,7 @@
 
 mod crowd;
 mod ledger;
+mod speech;
 mod storm;
 mod world;
 

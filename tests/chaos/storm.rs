@@ -3,7 +3,7 @@
 
 use super::crowd::LONGEST;
 use super::ledger::Ledger;
-use super::world::{Mood, World};
+use super::world::{Mood, RUNGS, World};
 use fastrand::Rng;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -66,7 +66,7 @@ impl Storm {
         match self.rng.u8(..10) {
             0..=3 => {
                 let mood = [Mood::Well, Mood::Well, Mood::Sick, Mood::Dead][self.rng.usize(..4)];
-                let provider = self.rng.usize(..3);
+                let provider = self.rng.usize(..RUNGS.len());
                 self.world.set(provider, mood);
                 ledger.count("moods");
             }
@@ -105,14 +105,14 @@ impl Storm {
     async fn operate(&mut self, ledger: &Ledger) {
         self.deeds += 1;
         let (id, reason) = (format!("deed-{}", self.deeds), "chaos");
-        let rung = ["a", "b", "c"][self.rng.usize(..3)];
+        let rung = RUNGS[self.rng.usize(..RUNGS.len())];
         let mode = ["auto", "forced_open", "forced_closed", "demoted"][self.rng.usize(..4)];
         let (path, body) = match self.rng.u8(..4) {
             0 => (format!("/admin/v1/rungs/{rung}/probe"), json!({"id": id, "reason": reason})),
             1 => ("/admin/v1/notes".to_owned(), json!({"id": id, "text": reason, "about": {}})),
             2 => {
-                let order =
-                    [["a", "b", "c"], ["c", "b", "a"], ["b", "a", "c"]][self.rng.usize(..3)];
+                let mut order = RUNGS;
+                self.rng.shuffle(&mut order);
                 let changes = json!([{"ladder": "chat", "order": order}]);
                 let expect = json!({"ladder/chat": self.version().await});
                 let body = json!({"id": id, "reason": reason, "ttl": "60s", "changes": changes, "expect": expect});
@@ -160,7 +160,7 @@ impl Storm {
             ledger.wrong(format!("the config cannot be written: {error}"));
         }
         self.relay.signal("HUP");
-        for rung in ["a", "b", "c"] {
+        for rung in RUNGS {
             self.deeds += 1;
             let id = format!("deed-{}", self.deeds);
             let changes = json!([{"rung": rung, "mode": "auto"}]);

@@ -1,13 +1,14 @@
 //! The providers: well, sick or dead, as the storm has it.
 
+use super::speech::{self, Speech};
 use fastrand::Rng;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tests::clock::ms;
 use tests::provider::{Call, Framing};
-use tests::{Provider, Reply, Setup, openai};
+use tests::{Provider, Reply, Setup};
 
 /// The last word of every whole answer, and of no other.
 pub const END: &str = "END.";
@@ -23,6 +24,9 @@ pub enum Mood {
     Dead,
 }
 
+/// The rungs, in the config's order.
+pub const RUNGS: [&str; 4] = ["a", "b", "c", "d"];
+
 const MOODS: [Mood; 3] = [Mood::Well, Mood::Sick, Mood::Dead];
 
 /// The providers and their moods.
@@ -33,16 +37,16 @@ pub struct World {
 }
 
 impl World {
-    /// Three of them, well.
+    /// One of each dialect, well.
     pub async fn new(seed: u64) -> Self {
         let mut world = Self { providers: Vec::new(), moods: Vec::new() };
-        for number in 0..3_u64 {
+        for (number, speech) in (0_u64..).zip(&speech::ALL) {
             let mood = Arc::new(AtomicUsize::new(0));
             let own = Arc::clone(&mood);
             let script = move |call: &Call| {
                 let mut rng = Rng::with_seed(seed ^ (number << 48) ^ call.n as u64);
                 let mood = MOODS[own.load(Ordering::Relaxed)];
-                reply(&mut rng, mood, call)
+                reply(&mut rng, mood, speech)
             };
             world.providers.push(Provider::scripted(script).await);
             world.moods.push(mood);
@@ -63,54 +67,49 @@ impl World {
 
     /// The relay's config; without `all`, one rung is missing.
     pub fn setup(&self, all: bool) -> Setup {
-        let [a, b, c] = [0, 1, 2].map(|at: usize| &self.providers[at]);
-        // By its name, so that a resolver that hangs is felt.
-        let a = format!("http://localhost:{}/v1", a.address().port());
-        let mut setup = Setup::default().and_rung(&a).and_rung(&b.base_url());
-        if all {
-            setup = setup.and_rung(&c.base_url());
-        }
-        setup
+        let count = self.providers.len() - usize::from(!all);
+        let rungs = RUNGS.iter().zip(&self.providers).zip(&speech::ALL).take(count);
+        rungs
+            .fold(Setup::default(), |setup, ((name, provider), speech)| {
+                // By its name, so that a resolver that hangs is felt.
+                let url = match *name {
+                    "a" => format!("http://localhost:{}/v1", provider.address().port()),
+                    _ => provider.base_url(),
+                };
+                setup.and_rung(&url).dialect(name, speech.dialect)
+            })
             .clocks("ttft = \"1s\", inter_token = \"1s\", total = \"6s\"")
             .server("max_body = \"1MiB\"\nclient_write_timeout = \"2s\"")
             .env("BELAY_LOG", "info")
     }
 }
 
-fn reply(rng: &mut Rng, mood: Mood, call: &Call) -> Reply {
+fn reply(rng: &mut Rng, mood: Mood, speech: &Speech) -> Reply {
     let bad_in_100 = match mood {
         Mood::Well => 3,
         Mood::Sick => 50,
         Mood::Dead => 100,
     };
-    if rng.u8(..100) < bad_in_100 { bad(rng) } else { good(rng, call) }
+    if rng.u8(..100) < bad_in_100 { bad(rng, speech) } else { good(rng, speech) }
 }
 
-fn good(rng: &mut Rng, call: &Call) -> Reply {
-    let streams = call.json()["stream"] == true;
-    let words = rng.usize(0..12);
-    if !streams {
-        let text = format!("{}{END}", "word ".repeat(words));
-        return Reply::json(
-            200,
-            &json!({"id": "c-1", "object": "chat.completion", "created": 1, "model": "m",
-                "choices": [{"index": 0, "finish_reason": "stop",
-                    "message": {"role": "assistant", "content": text}}],
-                "usage": {"prompt_tokens": 3, "completion_tokens": words + 1, "total_tokens": words + 4}}),
-        );
-    }
-    let pause = ms(rng.u64(0..15));
-    let said: Vec<&str> = (0..words).map(|_| "word ").collect();
-    let reply = Reply::stream().send(openai::role()).words(&said, pause).send(openai::text(END));
-    let reply = reply.stop();
+fn good(rng: &mut Rng, speech: &Speech) -> Reply {
+    let (words, pause) = (rng.usize(0..12), ms(rng.u64(0..15)));
+    let reply = begins(speech, words, pause).send((speech.text)(END)).send((speech.stop)());
     // Some close their connection, so that names are looked up again.
     if rng.u8(..4) == 0 { reply.framed(Framing::Connection) } else { reply }
 }
 
+/// The start of an answer.
+fn begins(speech: &Speech, words: usize, pause: Duration) -> Reply {
+    let reply = Reply::stream().send((speech.begin)());
+    (0..words).fold(reply, |reply, _| reply.pause(pause).send((speech.text)("word ")))
+}
+
 /// One of many ways to fail.
-fn bad(rng: &mut Rng) -> Reply {
-    let begins = || Reply::begins("word ").words(&["word ", "word "], ms(5));
-    match rng.u8(..16) {
+fn bad(rng: &mut Rng, speech: &Speech) -> Reply {
+    let begins = || begins(speech, 3, ms(5));
+    match rng.u8(..17) {
         0 => Reply::silent(),
         1 => Reply::closed(),
         2 => Reply::reset_at_once(),
@@ -118,14 +117,18 @@ fn bad(rng: &mut Rng) -> Reply {
         4 => Reply::error(429, "slow down", "rate_limit", &json!(null)).header("retry-after", "1"),
         5 => Reply::error(503, "busy", "server_error", &json!(null)),
         6 => Reply::body(200, "text/html", "<html>a login page</html>"),
-        7 => Reply::sse(openai::DONE),
+        7 => Reply::sse((speech.bare)()),
         8 => begins().cut(),
         9 => begins().reset(),
         10 => begins().hold(),
-        11 => Reply::begins("aborted ").send(openai::finish("abort")).send(openai::DONE),
-        12 => begins().send(openai::error_event("broken", "server_error", &json!(null))),
-        13 => Reply::text(&format!("late {END}")).after(Duration::from_millis(rng.u64(500..3000))),
-        14 => Reply::stream().send("data: {\"choices\":[{\"delta\":{\"content\":\"x\"").cut(),
-        _ => Reply::body(200, "application/json", "{\"choices\":"),
+        11 => begins().send((speech.aborted)()),
+        12 => begins().send((speech.error)()),
+        13 => {
+            let late = [(speech.begin)(), (speech.text)(END), (speech.stop)()].concat();
+            Reply::sse(late).after(ms(rng.u64(500..3000)))
+        }
+        14 => Reply::stream().send(speech.half).cut(),
+        15 => begins().send(speech.half).framed(Framing::Connection),
+        _ => Reply::json(200, &Value::Null),
     }
 }
