@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use shared::TokenVerdict;
+use std::pin::pin;
 use tests::clock::{assert_within, eventually, ms, within};
 use tests::relay::tried;
 use tests::{Provider, Relay, Reply, Setup, client, openai};
@@ -104,12 +105,39 @@ async fn c2_an_answer_that_would_take_for_ever_to_check_is_passed_on() {
     assert!(why.contains("too much work"), "{why}");
 }
 
-/// A request of about so many bytes in very many messages: the dearest kind to read.
-fn many_messages(bytes: usize) -> String {
-    let message = r#"{"role":"user","content":"\u0068i"},"#;
-    let messages = message.repeat(bytes / message.len());
+/// Far more than a worker reads in the time that a small request may take here.
+const LARGE: usize = 31 << 20;
+/// The dearest kind of text to read.
+const DEAR: &str = r"\u0068i";
+
+/// A request in very many messages.
+fn many_messages() -> String {
+    let message = format!(r#"{{"role":"user","content":"{DEAR}"}},"#);
+    let messages = message.repeat(LARGE / message.len());
     let messages = messages.trim_end_matches(',');
     format!(r#"{{"model":"chat","stream":true,"max_tokens":9,"messages":[{messages}]}}"#)
+}
+
+/// Asks for small answers until `large` has its own. None of them may be kept waiting.
+async fn beside<T>(relay: &Relay, large: impl Future<Output = T>) -> T {
+    let mut large = pin!(large);
+    loop {
+        let small = async {
+            for answer in futures_util::future::join_all((0..4).map(|_| relay.ask())).await {
+                answer.assert_good("small");
+                assert_within("a small request beside a large one", answer.end_at, ms(1_000));
+            }
+        };
+        let mut small = pin!(small);
+        tokio::select! {
+            biased;
+            () = &mut small => {}
+            answer = &mut large => {
+                small.await;
+                return answer;
+            }
+        }
+    }
 }
 
 #[tokio::test]
@@ -126,27 +154,66 @@ async fn c3_a_large_request_holds_up_nobody() {
         .ladder("hedge = { initial = \"30s\" }");
     let relay = Relay::start(&setup).await;
     relay.ask().await.assert_good("small");
-    let body = many_messages(12 << 20);
+    let body = many_messages();
     let path = "/v1/chat/completions";
-    let large = relay.call("POST", path, &[], Some(body.as_bytes()));
-    let small = async {
-        let mut longest = ms(0);
-        // For as long as the large one is on its way.
-        while a.calls().iter().all(|call| call.body.len() < 1 << 20) {
-            for answer in futures_util::future::join_all((0..4).map(|_| relay.ask())).await {
-                answer.assert_good("small");
-                longest = longest.max(answer.end_at);
-            }
-        }
-        longest
-    };
-    let (answer, longest) = tokio::join!(large, small);
+    let answer = beside(&relay, relay.call("POST", path, &[], Some(body.as_bytes()))).await;
     answer.assert_good("large");
-    assert_within("a small request beside it", longest, ms(1_000));
     let detail = relay.journaled(&answer.id()).await;
     assert_eq!(tried(&detail), ["a first ok"]);
     assert_eq!(detail.attempts[0].verdict, Some(TokenVerdict::Good), "its own time is no delay");
     assert_eq!(b.count(), 0);
+}
+
+#[tokio::test]
+async fn c3_a_large_answer_holds_up_nobody() {
+    let text = format!("\"{}\"", DEAR.repeat(LARGE / DEAR.len() - 100));
+    let large = json!({"id": "c-1", "object": "chat.completion", "created": 1, "model": "m",
+        "choices": [{"index": 0, "finish_reason": "stop",
+            "message": {"role": "assistant", "content": "TEXT"}}]});
+    let large = large.to_string().replace("\"TEXT\"", &text);
+    let a = Provider::scripted(move |call| {
+        if String::from_utf8_lossy(&call.body).contains("all of it") {
+            Reply::body(200, "application/json", &large)
+        } else {
+            Reply::text("small")
+        }
+    })
+    .await;
+    let relay = Relay::start(&Setup::over(&[&a])).await;
+    let body = json!({"model": "chat", "max_tokens": 9,
+        "messages": [{"role": "user", "content": "Say all of it."}]})
+    .to_string();
+    let answer =
+        beside(&relay, relay.call("POST", "/v1/messages", &[], Some(body.as_bytes()))).await;
+    assert_eq!(answer.status, 200);
+    let said = answer.json()["content"][0]["text"].as_str().map(str::len);
+    assert_eq!(said, Some(2 * (LARGE / DEAR.len() - 100)));
+}
+
+#[tokio::test]
+async fn c3_words_are_looked_for_in_a_large_request_without_holding_anybody_up() {
+    let a = Provider::scripted(|call| {
+        if call.body.len() > 1 << 20 {
+            let words = "Your credit balance is too low to access the API.";
+            Reply::error(400, words, "invalid_request_error", &Value::Null)
+        } else {
+            Reply::text("small")
+        }
+    })
+    .await;
+    let b = Provider::always(Reply::text("from B")).await;
+    let setup = Setup::over(&[&a, &b]).ladder("hedge = { initial = \"30s\" }");
+    let relay = Relay::start(&setup).await;
+    // Each letter may be the first one of the words.
+    let filler = "c".repeat(LARGE);
+    let quoting = |words: &str| {
+        openai::with(openai::ask("chat"), &json!({ "user": format!("{filler}{words}") }))
+    };
+    // The client's own words say nothing of the account, so the request is refused.
+    let answer = beside(&relay, relay.send(&quoting("credit balance is too low"))).await;
+    answer.assert_error(400);
+    let answer = beside(&relay, relay.send(&quoting(""))).await;
+    answer.assert_good("from B");
 }
 
 /// What running requests hold.
