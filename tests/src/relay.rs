@@ -158,6 +158,13 @@ impl Relay {
         std::fs::read_dir(folder).expect("it runs").count()
     }
 
+    /// Its threads: their names, and for how many of the system's ticks each has run code of
+    /// the program.
+    #[must_use]
+    pub fn threads(&self) -> Vec<(String, u64)> {
+        self.child.threads()
+    }
+
     /// Its resident memory in bytes.
     #[must_use]
     pub fn memory(&self) -> u64 {

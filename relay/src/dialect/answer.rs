@@ -346,6 +346,11 @@ impl AnswerReader {
         self.telling.take_terminator()
     }
 
+    /// Writes the answer as one JSON body, to be taken later.
+    pub fn write_whole(&mut self) -> &[u8] {
+        self.whole.get_or_insert_with(|| self.telling.take_whole())
+    }
+
     /// The answer as one JSON body.
     pub fn take_whole(&mut self) -> Vec<u8> {
         self.whole.take().unwrap_or_else(|| self.telling.take_whole())
@@ -354,12 +359,12 @@ impl AnswerReader {
     /// The text of an answer that is one JSON body, its first choice's; `None` where it
     /// is something else than text: a tool call, a refusal.
     pub fn text(&mut self) -> Option<String> {
-        let whole = self.whole.get_or_insert_with(|| self.telling.take_whole());
+        let spec = AnswerSpec { from: self.spec.to, ..self.spec };
+        let whole = String::from_utf8_lossy(self.write_whole());
         let mut answer = Answer::default();
         let mut listening = Listening::default();
-        let spec = AnswerSpec { from: self.spec.to, ..self.spec };
         let mut hearing = Hearing::new(&mut listening, Sink::Whole(&mut answer));
-        let _end = reader(&spec).whole(&String::from_utf8_lossy(whole), &mut hearing);
+        let _end = reader(&spec).whole(&whole, &mut hearing);
         answer.is_plain_text().then(|| answer.text())
     }
 

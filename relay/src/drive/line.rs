@@ -8,7 +8,7 @@ use super::held::Held;
 use super::in_force::Rung;
 use super::log::AttemptLog;
 use super::reading::{News, Reading};
-use crate::dialect::answer::{AnswerReader, Heard};
+use crate::dialect::answer::{AnswerReader, End, Form, Heard};
 use crate::dialect::provider_error::ProviderError;
 use crate::dialect::schema::{Checked, Schema};
 use crate::live;
@@ -153,6 +153,9 @@ impl Line {
         self.later = Some(Later::Read(Aside::Bulk.run(body.len(), move || {
             let mut out = BytesMut::new();
             let heard = reader.read_whole(&body, &mut out);
+            if heard.end == Some(End::Proper) && reader.spec().form == Form::Whole {
+                reader.write_whole();
+            }
             (reader, heard, out)
         })));
     }

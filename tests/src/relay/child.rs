@@ -92,6 +92,20 @@ impl Child {
         self.pid
     }
 
+    pub(super) fn threads(&self) -> Vec<(String, u64)> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.pid)).unwrap();
+        let stats =
+            tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("stat")).ok());
+        stats
+            .map(|stat| {
+                // `id (name) state ...`; the 14th field of all is the time.
+                let (id_and_name, rest) = stat.rsplit_once(") ").unwrap();
+                let (_, name) = id_and_name.split_once(" (").unwrap();
+                (name.to_owned(), rest.split_whitespace().nth(11).unwrap().parse().unwrap())
+            })
+            .collect()
+    }
+
     pub(super) fn memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap();
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("VmRSS");

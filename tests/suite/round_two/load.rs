@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 use shared::TokenVerdict;
-use std::pin::pin;
 use tests::clock::{assert_within, eventually, ms, within};
 use tests::relay::tried;
 use tests::{Provider, Relay, Reply, Setup, client, openai};
@@ -118,26 +117,25 @@ fn many_messages() -> String {
     format!(r#"{{"model":"chat","stream":true,"max_tokens":9,"messages":[{messages}]}}"#)
 }
 
-/// Asks for small answers until `large` has its own. None of them may be kept waiting.
+/// Waits for `large`, most of which may be done by the threads for large work alone: while a
+/// worker is at it, everybody else on that worker waits.
 async fn beside<T>(relay: &Relay, large: impl Future<Output = T>) -> T {
-    let mut large = pin!(large);
-    loop {
-        let small = async {
-            for answer in futures_util::future::join_all((0..4).map(|_| relay.ask())).await {
-                answer.assert_good("small");
-                assert_within("a small request beside a large one", answer.end_at, ms(1_000));
-            }
-        };
-        let mut small = pin!(small);
-        tokio::select! {
-            biased;
-            () = &mut small => {}
-            answer = &mut large => {
-                small.await;
-                return answer;
-            }
-        }
+    let before = worked(relay);
+    let answer = large.await;
+    let after = worked(relay);
+    let [aside, workers] = [0, 1].map(|at| after[at] - before[at]);
+    assert!(aside > 2 * workers, "ticks at work: {aside} aside, {workers} others");
+    answer
+}
+
+/// How long the relay's threads have been at work, in the system's ticks: those for large
+/// work, and all others. Time in which a busy machine ran something else is not in it.
+fn worked(relay: &Relay) -> [u64; 2] {
+    let mut ticks = [0, 0];
+    for (name, own) in relay.threads() {
+        ticks[usize::from(!name.starts_with("aside-"))] += own;
     }
+    ticks
 }
 
 #[tokio::test]
