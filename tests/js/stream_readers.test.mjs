@@ -2,28 +2,21 @@
 // every message as JSON, as most do. They see a stream with silences in it, so with heartbeats and
 // a stamp; each must ask once, and read the text once.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import Anthropic from '@anthropic-ai/sdk';
 import { fetchEventSource } from '@microsoft/fetch-event-source';
 import { EventSource } from 'eventsource';
 import { createEventSource } from 'eventsource-client';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { EventSource as ExtendedEventSource } from 'extended-eventsource';
 import { events } from 'fetch-event-stream';
-import OpenAI from 'openai';
 import { parseServerSentEvents } from 'parse-sse';
-import { program } from './matrix.mjs';
+import { quiet } from './quiet.mjs';
 
 // What fetch-event-source wants of a browser.
 globalThis.window ??= globalThis;
 globalThis.document ??= { addEventListener() {}, removeEventListener() {}, hidden: false };
 
-const SILENCE = 400;
 const DIALECTS = {
   chat: {
     path: '/v1/chat/completions',
@@ -89,6 +82,7 @@ const READERS = {
     for await (const { data } of source) if (app.hears(data)) break;
     source.close();
   },
+  // Open WebUI's frontend reads with it too.
   'eventsource-parser': async (url, asked, app) => {
     const { body } = await fetch(url, post(asked));
     const read = body.pipeThrough(new TextDecoderStream())
@@ -123,60 +117,11 @@ function listened(source, app) {
   });
 }
 
-// How often each question was asked, and by whom.
-const asked = new Map();
-const question = (...whose) => `Count, for <${whose.join(' ')}>.`;
-const chunk = (delta, finish_reason = null) => `data: ${JSON.stringify({
-  id: 'c-1', object: 'chat.completion.chunk', created: 1, model: 'm',
-  choices: [{ index: 0, delta, finish_reason }],
-})}\n\n`;
-// Silent before the first word, and between two; it breaks where it is told to.
-const upstream = createServer(async (request, answer) => {
-  let body = '';
-  for await (const part of request) body += part;
-  const [whose] = /Count, for <.*?>\./.exec(body);
-  asked.set(whose, (asked.get(whose) ?? 0) + 1);
-  answer.writeHead(200, { 'content-type': 'text/event-stream' });
-  await wait(SILENCE);
-  answer.write(chunk({ role: 'assistant', content: '' }) + chunk({ content: 'one ' }));
-  await wait(SILENCE);
-  answer.write(chunk({ content: 'two' }));
-  if (body.includes('"breaks"')) {
-    await wait(SILENCE);
-    answer.destroy();
-    return;
-  }
-  answer.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
-});
-
-let folder;
-let relay;
-let url;
+let at;
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'belay-js-'));
-  await new Promise((up) => {
-    upstream.listen(0, '127.0.0.1', up);
-  });
-  const rung = (model) => `[rungs.${model}]\nprovider = "up"\nmodel = "${model}"\n`
-    + 'breaker = { open_consecutive = 1000, min_samples = 10000 }\n'
-    + `[ladders.${model}]\nrungs = ["${model}"]\nfail_fast = true\n`;
-  const config = join(folder, 'belay.toml');
-  writeFileSync(config, '[server]\nlisten = "127.0.0.1:0"\n'
-    + 'early_headers = "200ms"\nheartbeat = "150ms"\n[admin]\nlisten = "127.0.0.1:0"\n'
-    + `[journal]\npath = "${folder}/belay.db"\n[providers.up]\ndialect = "openai-chat"\n`
-    + `base_url = "http://127.0.0.1:${upstream.address().port}"\n${rung('well')}${rung('breaks')}`);
-  [relay, url] = await program(folder, 'serve', ['serve', '--config', config],
-    'belay: serving on ');
+  at = await quiet();
 });
-after(async () => {
-  await new Promise((end) => {
-    relay.once('exit', end);
-    relay.kill('SIGTERM');
-  });
-  upstream.closeAllConnections();
-  upstream.close();
-  rmSync(folder, { recursive: true });
-});
+after(() => at.close());
 
 describe('readers of event streams', { concurrency: true }, () => {
   for (const [name, read] of Object.entries(READERS)) {
@@ -184,11 +129,11 @@ describe('readers of event streams', { concurrency: true }, () => {
       it(`${name} reads ${kind}`, async () => {
         const run = async (model) => {
           const app = new Application(dialect);
-          const words = question(name, kind, model);
-          await read(url + dialect.path, { model, stream: true, ...dialect.ask(words) }, app);
+          const words = at.question(name, kind, model);
+          await read(at.url + dialect.path, { model, stream: true, ...dialect.ask(words) }, app);
           // One that asks again does so a second later.
           await wait(1200);
-          assert.equal(asked.get(words), 1, 'requests for one');
+          assert.equal(at.asked(words), 1, 'requests for one');
           assert.equal(app.text, 'one two');
           return app;
         };
@@ -197,34 +142,4 @@ describe('readers of event streams', { concurrency: true }, () => {
       });
     }
   }
-
-  it('the SDKs read them', async () => {
-    // The browsers' readers above need a window; with it the SDKs take this for a browser.
-    const options = { apiKey: 'none', timeout: 30_000, dangerouslyAllowBrowser: true };
-    const openai = new OpenAI({ ...options, baseURL: `${url}/v1` });
-    const anthropic = new Anthropic({ ...options, baseURL: url });
-    const { chat, messages, responses } = DIALECTS;
-    const ways = [
-      [chat, (ask) => openai.chat.completions.create(ask)],
-      [chat, async (ask) => openai.chat.completions.stream(ask)],
-      [messages, (ask) => anthropic.messages.create(ask)],
-      [messages, async (ask) => anthropic.messages.stream(ask)],
-      [responses, (ask) => openai.responses.create(ask)],
-      [responses, async (ask) => openai.responses.stream(ask)],
-    ];
-    await Promise.all(ways.map(async ([dialect, start]) => {
-      for (const model of ['well', 'breaks']) {
-        let text = '';
-        const read = async () => {
-          const words = dialect.ask(question('SDK'));
-          for await (const said of await start({ model, stream: true, ...words })) {
-            text += dialect.text(said);
-          }
-        };
-        if (model === 'well') await read();
-        else await assert.rejects(read(), /not the whole answer/);
-        assert.equal(text, 'one two');
-      }
-    }));
-  });
 });
