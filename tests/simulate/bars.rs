@@ -129,13 +129,14 @@ const DEAD_STREAMS: [Bar; 2] = [
 ];
 
 /// A third of what was reached without the sum of silent calls: 6.0, 6.1 and 13.6 %, at 6.6 %
-/// extra calls. Over all it was 1.2 %, and a third of that is not quite reached.
+/// extra calls, or what is reached today where that is less. Over all it was 1.2 %; on seeds that no
+/// number was chosen on it is 0.33 % today, of which 0.21 % are stragglers of the calm hours.
 const PARTIAL: [Bar; 7] = [
     bar("half hang: opens", AtMost(10.0), Seconds, |lab| lab.opens_in(HALF)),
-    bar("half hang: no token in 3 s", AtMost(0.02), Share, |lab| lab.hurt_in(HALF)),
-    bar("one in ten hangs: no token in 3 s", AtMost(0.02), Share, |lab| lab.hurt_in(TENTH)),
+    bar("half hang: no token in 3 s", AtMost(0.01), Share, |lab| lab.hurt_in(HALF)),
+    bar("one in ten hangs: no token in 3 s", AtMost(0.01), Share, |lab| lab.hurt_in(TENTH)),
     bar("two rungs hang 40 %: no token in 3 s", AtMost(0.045), Share, |lab| lab.hurt_in(BOTH)),
-    bar("no token in 3 s; kept", AtMost(0.005), Share, Lab::hurt),
+    bar("no token in 3 s; kept", AtMost(0.0045), Share, Lab::hurt),
     bar("no token in 3 s, the oracle", Told, Share, Lab::oracle_hurt),
     bar("extra calls", AtMost(0.066), Share, Lab::extra),
 ];

@@ -18,7 +18,7 @@ use crate::policy::breaker::{Breaker, State, Ticket, Why};
 use crate::policy::budget::Budget;
 use crate::policy::health::{Health, Override};
 use crate::policy::histogram::Counts;
-use crate::policy::ladder::{LadderIndex, LadderSpec, RungIndex, RungSpec, Size};
+use crate::policy::ladder::{Kind, LadderIndex, LadderSpec, RungIndex, RungSpec, Size};
 use crate::policy::order::{Order, Source, Standing};
 use crate::policy::remembered::{Remembered, RememberedState};
 use crate::policy::table::{Verdict, row};
@@ -289,7 +289,11 @@ impl Board {
         let alone = !self.has_somebody_away(rung, |other| other != rung);
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         let from = health.breaker.state();
-        if !matches!(from, State::Open { .. }) && health.rebase(now, alone) {
+        // Some of its calls hang, the others are as quick as ever: of ten attempts those that
+        // hang would now and then make a slower rung.
+        let hangs =
+            health.breaker.is_opened_by_hanging() && health.answers_quickly(now, Kind::default());
+        if !hangs && !matches!(from, State::Open { .. }) && health.rebase(now, alone) {
             self.note(rung, now, from, Why::Rebased);
         }
     }

@@ -7,7 +7,7 @@
 //!   closed ───────────────────────────────────────────────▶ open
 //!     ▲  weight 0.1, ×2 per 5 good in a row or 15 s quiet    │ cool-down 5 s ± 30 %,
 //!     │                                                      │ ×2 per failed half-open, ≤ 10 s
-//!     │              2 good probes                           ▼
+//!     │        2 good probes; 10 of a p95, or of hanging     ▼
 //!     └────────────────────────────────────────────────── half-open
 //!                        first bad probe: open again         one probe at a time
 //! ```
@@ -76,9 +76,9 @@ const GOOD_TO_DOUBLE: u32 = 5;
 /// least weight is given five, so that where more do the good calls are as soon.
 const MANY: u32 = 50;
 const QUIET_TO_DOUBLE: Duration = Duration::from_secs(15);
-/// Good probes that close it after the limit on the p95 was passed: two say nothing of a
-/// twentieth.
-const PROBES_OF_P95: u32 = 10;
+/// Good probes that close it after a share of its calls was too slow, or hung: two say nothing
+/// of a twentieth, and little of one in ten.
+const PROBES_OF_A_SHARE: u32 = 10;
 /// The window is counted in so many parts.
 const PARTS: usize = 10;
 /// Before there is a reference, so many attempts in a row without a token open it: more
@@ -249,6 +249,8 @@ pub struct Breaker {
     by_streams: bool,
     /// Opened by the limit on the p95: then a probe is judged by that limit, and it takes more.
     by_p95: bool,
+    /// Opened since some calls hang: then it takes more probes, too.
+    by_hanging: bool,
     /// What opened it last.
     opened_by: Option<Why>,
     /// When it left full weight, if it has.
@@ -284,6 +286,7 @@ impl Breaker {
             lateness: Lateness::default(),
             by_streams: false,
             by_p95: false,
+            by_hanging: false,
             opened_by: None,
             away_since: None,
             last_probe: Time::default(),
@@ -478,6 +481,7 @@ impl Breaker {
         if why != Why::ProbeBad {
             self.by_streams = why == Why::BrokenRun;
             self.by_p95 = why == Why::SlowP95;
+            self.by_hanging = why == Why::Hanging;
         }
         self.opened_by = Some(why);
         self.leave_full(now);
@@ -541,8 +545,15 @@ impl Breaker {
         self.turn(State::HalfOpen { taken: false, good: 0 });
     }
 
+    /// So many good probes close it.
+    #[must_use]
+    pub fn probes_wanted(&self) -> u32 {
+        let by_a_share = self.by_p95 || self.by_hanging;
+        if by_a_share { PROBES_OF_A_SHARE } else { 0 }.max(self.spec.close_successes)
+    }
+
     fn probe_good(&mut self, now: Time) -> Option<Why> {
-        let wanted = if self.by_p95 { PROBES_OF_P95 } else { 0 }.max(self.spec.close_successes);
+        let wanted = self.probes_wanted();
         let State::HalfOpen { taken, good } = &mut self.state else { return None };
         *taken = false;
         *good += 1;
@@ -647,6 +658,16 @@ impl Breaker {
         self.lateness.is_mere(now)
     }
 
+    /// Whether what opened it last, before its probes, were calls that hang.
+    pub(crate) const fn is_opened_by_hanging(&self) -> bool {
+        self.by_hanging
+    }
+
+    /// How much speaks for it that some of its calls hang: 0 to 1, where it would open.
+    pub(crate) fn suspicion_of_hanging(&self) -> f64 {
+        self.hanging.suspicion()
+    }
+
     /// The rung answers steadily at a pace of its own: closed, and two doublings on.
     pub(crate) fn trust(&mut self, now: Time) {
         self.quiet_from(now);
@@ -748,6 +769,7 @@ impl Breaker {
         self.by_streams = kept.by_streams;
         self.opened_by = kept.opened_by;
         self.by_p95 = kept.opened_by == Some(Why::SlowP95);
+        self.by_hanging = kept.opened_by == Some(Why::Hanging);
         self.away_since = kept.away_since;
         if state == State::Closed && self.weight >= 1.0 {
             self.away_since = None;

@@ -10,6 +10,8 @@
 const GOOD_FOR_ONE: f64 = 14.0;
 /// So many more are too many. With ten, load passes for hanging more often.
 const TOO_MANY: u32 = 12;
+/// From so many on some calls may well hang. Stragglers alone hardly ever add up to it.
+const SUSPECT: f64 = 4.0;
 /// What is left of it, as a share of that, when the breaker changes: a rung on its way back is
 /// not trusted as one that was always well.
 const KEPT: f64 = 0.8;
@@ -37,6 +39,11 @@ impl Hanging {
     /// Whether the rung should open; never by fewer than `min_samples`.
     pub(super) fn are_too_many(self, min_samples: u32) -> bool {
         self.0 + 1e-9 >= f64::from(TOO_MANY.max(min_samples))
+    }
+
+    /// How far it is between suspicion and too many: 0 to 1.
+    pub(super) fn suspicion(self) -> f64 {
+        ((self.0 - SUSPECT) / (f64::from(TOO_MANY) - SUSPECT)).clamp(0.0, 1.0)
     }
 
     /// What is left when the breaker changes.

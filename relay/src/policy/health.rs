@@ -32,8 +32,9 @@ const SOFT_LEAST: Duration = Duration::from_secs(3);
 const SOFT_AT_FIRST: Duration = Duration::from_secs(4);
 /// A request that thinks is given so many times as long, until it is known how long it takes.
 const THINKING: u32 = 2;
-/// Answers whose median is so many times the usual one are slower than ever.
-const SLOWER: f64 = 1.25;
+/// Where calls hang, a hedge may go out so much of the way towards the earliest moment at which
+/// it hides nothing from the breaker. Further, and the quick calls' hedges use the budget up.
+const SOONER: f64 = 0.5;
 /// The end of the histograms' smallest bucket.
 const AT_ONCE: Duration = Duration::from_millis(10);
 /// What is usual is as long as this, in the list of returning attempts: kinds differ.
@@ -200,10 +201,7 @@ impl Health {
 
     /// Whether those of its answers that come are as quick as ever: under load all are slower.
     pub(crate) fn answers_quickly(&mut self, now: Time, kind: Kind) -> bool {
-        let profile = self.profile_mut(kind);
-        let Some(usual) = profile.estimates.usual else { return false };
-        let median = profile.latest(now).median_of_tokens();
-        median.is_none_or(|median| median <= usual.mul_f64(SLOWER))
+        self.profile_mut(kind).answers_quickly(now)
     }
 
     /// What was too slow is over: the p95 is judged by what comes from here on.
@@ -392,7 +390,17 @@ impl Health {
         let delay = recent.min(cap).max(spec.min).min(most);
         // Earlier, and the hedge would hide an incident from the breaker: so would a rival
         // that is thought to be slower than it is.
-        Some(delay.max(mark.saturating_sub(rival.map(at_least).unwrap_or_default())))
+        let hides_nothing = mark.saturating_sub(rival.map(at_least).unwrap_or_default());
+        let delay = delay.max(hides_nothing);
+        // Where some calls hang, those that are silent for long are likelier among them. Under
+        // load all are slower, and earlier hedges would only add to it.
+        let sooner = if profile.estimates.is_quick {
+            SOONER * self.breaker.suspicion_of_hanging()
+        } else {
+            0.0
+        };
+        let most_sooner = delay.saturating_sub(hides_nothing.max(spec.min));
+        Some(delay.saturating_sub(most_sooner.mul_f64(sooner)))
     }
 
     pub(crate) fn restore_reference(&mut self, reference: Duration, usual: Duration) {

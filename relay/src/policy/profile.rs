@@ -23,6 +23,8 @@ pub(super) const LEAST_REFERENCE: Duration = Duration::from_millis(500);
 const RISE: f64 = 1.10;
 /// But not while more than so many attempts for each late token were cut beyond it.
 const CUT_TO_LATE: u64 = 2;
+/// Answers whose median is so many times the usual one are slower than ever.
+const SLOWER: f64 = 1.25;
 /// Estimates are computed anew this often.
 const REFRESH: Duration = Duration::from_secs(1);
 
@@ -45,6 +47,8 @@ pub(super) struct Estimates {
     pub(super) reference: Option<Duration>,
     /// The median at full weight.
     pub(super) usual: Option<Duration>,
+    /// Whether those of its answers that come are as quick as ever.
+    pub(super) is_quick: bool,
 }
 
 impl Default for Profile {
@@ -121,7 +125,16 @@ impl Profile {
             median: recent.quantile(0.5),
             reference,
             usual: usual.or(before.usual),
+            is_quick: before.is_quick,
         };
+        self.estimates.is_quick = self.answers_quickly(now);
+    }
+
+    /// Whether those of its answers that come are as quick as ever: under load all are slower.
+    pub(super) fn answers_quickly(&mut self, now: Time) -> bool {
+        let Some(usual) = self.estimates.usual else { return false };
+        let median = self.latest(now).median_of_tokens();
+        median.is_none_or(|median| median <= usual.mul_f64(SLOWER))
     }
 
     fn new_reference(&mut self, now: Time, since: Duration) -> Option<Duration> {

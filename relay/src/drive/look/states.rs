@@ -137,7 +137,7 @@ fn stand(board: &Board, rung: RungIndex, now: Time) -> Stand {
         generation: breaker.map_or(0, crate::policy::breaker::Breaker::generation),
         held_until: board.held_until(rung, now),
         remembered: board.remember(rung),
-        need: board.spec(rung).map_or(0, |spec| spec.breaker.close_successes),
+        need: breaker.map_or(0, crate::policy::breaker::Breaker::probes_wanted),
         mark: board.mark(rung, Size::default()),
         reference: board.reference(rung),
     }

@@ -3,7 +3,7 @@
 use super::house::*;
 use super::scenario::*;
 use crate::policy::breaker::State;
-use crate::policy::{BreakerSpec, Input, RungSpec, Why};
+use crate::policy::{BreakerSpec, Input, RungSpec, Size, Why};
 use shared::{AttemptKind as K, AttemptOutcome as O};
 use std::time::Duration;
 
@@ -16,9 +16,9 @@ fn opens_after(one_in: u64, most: u64) -> Option<u64> {
     }
     (1..=most).find(|nth| {
         if nth % one_in == 0 {
-            let ticket = house.board.dial(FIRST, house.now, crate::policy::Size::default());
+            let ticket = house.board.dial(FIRST, house.now, Size::default());
             house.after(Duration::from_millis(200));
-            house.board.slow(FIRST, house.now, ticket, crate::policy::Size::default());
+            house.board.slow(FIRST, house.now, ticket, Size::default());
         } else {
             house.good(Duration::from_millis(200));
         }
@@ -33,6 +33,81 @@ fn b10_calls_that_hang_among_quick_ones_open_a_rung() {
     let tenth = opens_after(10, 1000);
     assert!(tenth.is_some_and(|calls| calls <= 400), "{tenth:?}");
     assert_eq!(opens_after(20, 5000), None, "a twentieth is what is usual beyond a mark");
+}
+
+/// A call to the first rung that says nothing until its mark.
+fn hang(house: &mut House) {
+    let ticket = house.board.dial(FIRST, house.now, Size::default());
+    house.after(Duration::from_millis(200));
+    house.board.slow(FIRST, house.now, ticket, Size::default());
+}
+
+/// So many times: one call hangs, three are quick.
+fn some_hang(house: &mut House, times: u32) {
+    for _ in 0..times {
+        hang(house);
+        (0..3).for_each(|_| _ = house.call(FIRST, Duration::from_millis(600)));
+    }
+}
+
+/// A house whose first rung usually takes 0.6 s, at times 1.2 s, and has opened since some of its
+/// calls hang.
+fn opened_by_hanging() -> House {
+    let mut house = House::new(2);
+    for nth in 0..60 {
+        house.call(FIRST, Duration::from_millis(if nth % 10 == 9 { 1_200 } else { 600 }));
+    }
+    some_hang(&mut house, 14);
+    while house.state(FIRST) == State::Closed {
+        hang(&mut house);
+    }
+    assert_eq!(house.whys(), [Why::Hanging]);
+    house
+}
+
+#[test]
+fn b10_two_good_probes_say_little_of_calls_that_hang_now_and_then() {
+    let mut house = opened_by_hanging();
+    house.after(secs(11));
+    for nth in 0..10 {
+        assert_ne!(house.state(FIRST), State::Closed, "after {nth} probes");
+        house.call(FIRST, Duration::from_millis(600));
+    }
+    assert_eq!(house.state(FIRST), State::Closed);
+}
+
+#[test]
+fn b10_a_hedge_goes_out_sooner_where_calls_hang_and_the_others_are_quick() {
+    let mut house = House::new(2);
+    for rung in [FIRST, SECOND] {
+        (0..60).for_each(|_| _ = house.call(rung, Duration::from_millis(600)));
+    }
+    let delay = |house: &House| {
+        house.board.hedge_delay(FIRST, SECOND, &house.ladder.hedge, Size::default())
+    };
+    house.call(FIRST, Duration::from_millis(600));
+    let before = delay(&house);
+    some_hang(&mut house, 4);
+    assert_eq!(delay(&house), before, "four may be stragglers");
+    some_hang(&mut house, 6);
+    assert_eq!(house.state(FIRST), State::Closed);
+    assert!(delay(&house) < before, "{:?}", delay(&house));
+    let half_way = (before + house.ladder.hedge.min) / 2;
+    assert!(delay(&house) >= half_way, "{:?}", delay(&house));
+}
+
+#[test]
+fn b10_a_rung_whose_calls_hang_is_not_taken_for_a_slower_one() {
+    let mut house = opened_by_hanging();
+    house.after(secs(61));
+    (0..10).for_each(|_| _ = house.call(FIRST, Duration::from_millis(600)));
+    assert_eq!(house.whys(), [Why::CooledDown, Why::ProbesGood]);
+    // Three of ten are late and the others, by chance, slower than usual.
+    for nth in 0..10 {
+        house.call(FIRST, Duration::from_millis(if nth % 3 == 2 { 1_600 } else { 900 }));
+        let whys = house.whys();
+        assert!(!whys.contains(&Why::Rebased), "{whys:?}");
+    }
 }
 
 #[test]
