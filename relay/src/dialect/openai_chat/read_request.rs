@@ -8,7 +8,7 @@ pub use pass_through::pass_through;
 use super::super::fields::Fields;
 use super::super::neutral::{Format, Request, Thinking, Tool, ToolChoice};
 use super::super::request::members::{Members, Rule, Value};
-use super::super::request::openai::{CACHE_MARK, choice_word, effort, function, schema};
+use super::super::request::openai::{CACHE_MARK, effort, function, schema, tool_choice};
 use super::super::request::{
     Needs, OpenaiAsks, Reject, array, asks_for_schema, flag, is_empty_array, limit_of, whole_number,
 };
@@ -140,7 +140,7 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
         tool(&value, &mut request)?;
     }
     if let Some(value) = top.take("tool_choice") {
-        request.tool_choice = tool_choice(&value, &mut request)?;
+        request.tool_choice = tool_choice(&value, &mut request, chosen)?;
     }
     request.parallel_tools = top.flag("parallel_tool_calls")?;
     if let Some(mut members) = top.object("response_format")? {
@@ -185,15 +185,8 @@ fn tool(value: &Value<'_>, request: &mut Request) -> Result<(), Reject> {
     Ok(())
 }
 
-fn tool_choice(value: &Value<'_>, request: &mut Request) -> Result<Option<ToolChoice>, Reject> {
-    if value.is_string() {
-        let choice = choice_word(&value.string()?);
-        if choice.is_none() {
-            request.foreign.push(value.path().to_owned());
-        }
-        return Ok(choice);
-    }
-    let mut members = value.members()?;
+/// The tool that is to be called.
+fn chosen(mut members: Members<'_>, request: &mut Request) -> Result<Option<ToolChoice>, Reject> {
     let kind = members.string("type")?;
     if !matches!(kind.as_deref(), None | Some("function")) {
         request.foreign.push(members.at("type"));

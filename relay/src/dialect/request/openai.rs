@@ -97,8 +97,24 @@ pub(in crate::dialect) fn schema(members: &mut Members<'_>) -> Result<Format, Re
     })
 }
 
-/// Reads a tool choice that is one word; `None`: nobody knows it.
-pub(in crate::dialect) fn choice_word(word: &str) -> Option<ToolChoice> {
+/// Reads a tool choice. One that is no word names a tool, as `named` reads it in its dialect.
+pub(in crate::dialect) fn tool_choice(
+    value: &Value<'_>,
+    request: &mut Request,
+    named: fn(Members<'_>, &mut Request) -> Result<Option<ToolChoice>, Reject>,
+) -> Result<Option<ToolChoice>, Reject> {
+    if !value.is_string() {
+        return named(value.members()?, request);
+    }
+    let choice = choice_word(&value.string()?);
+    if choice.is_none() {
+        request.foreign.push(value.path().to_owned());
+    }
+    Ok(choice)
+}
+
+/// A tool choice that is one word; `None`: nobody knows it.
+fn choice_word(word: &str) -> Option<ToolChoice> {
     Some(match word {
         "none" => ToolChoice::None,
         "auto" => ToolChoice::Auto,

@@ -9,7 +9,7 @@
 use crate::dialect::neutral::{FREE_TEXT, NAMESPACE_END, Request, Tool, ToolChoice};
 use crate::dialect::request::Reject;
 use crate::dialect::request::members::{Members, Rule, Value};
-use crate::dialect::request::openai::{CACHE_MARK, choice_word, function};
+use crate::dialect::request::openai::{CACHE_MARK, function};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 use std::collections::HashSet;
@@ -138,19 +138,11 @@ fn free_text(
     })
 }
 
-/// Which tool is to be called.
-pub(super) fn choice(
-    value: &Value<'_>,
+/// The tool that is to be called.
+pub(super) fn chosen(
+    mut members: Members<'_>,
     request: &mut Request,
 ) -> Result<Option<ToolChoice>, Reject> {
-    if value.is_string() {
-        let choice = choice_word(&value.string()?);
-        if choice.is_none() {
-            request.foreign.push(value.path().to_owned());
-        }
-        return Ok(choice);
-    }
-    let mut members = value.members()?;
     if !matches!(members.required("type")?.as_str(), "function" | "custom") {
         request.foreign.push(members.at("type"));
         return Ok(None);
