@@ -283,3 +283,36 @@ async fn requests_of_codex_and_claude_code_arrive_in_every_dialect() {
         }
     }
 }
+
+/// What Codex sends for models that take their tools from the conversation: the tools are an
+/// item of the input, and no member of the request.
+fn codex_with_late_tools() -> Value {
+    let mut request = codex();
+    let tools = request.as_object_mut().unwrap().remove("tools").unwrap();
+    let input = request["input"].as_array_mut().unwrap();
+    input.insert(1, json!({"type": "additional_tools", "role": "developer", "tools": tools}));
+    request
+}
+
+#[tokio::test]
+async fn e7_tools_that_codex_sends_in_the_conversation_are_offered_everywhere() {
+    for dialect in ["openai-chat", "anthropic-messages", "gemini"] {
+        let a = Provider::scripted(calls(dialect, "read_note", r#"{"id":"6"}"#)).await;
+        let relay = Relay::start(&Setup::over(&[&a]).dialect("a", dialect)).await;
+        let answer = post(&relay, "/v1/responses", &codex_with_late_tools()).await;
+        assert_eq!(answer.status, 200, "{dialect}: {}", answer.body_text());
+        let [call] = items(&answer).try_into().unwrap();
+        let named = (&call["namespace"], &call["name"]);
+        assert_eq!(named, (&json!("mcp__files"), &json!("read_note")), "{dialect}");
+        let told = told_tools(&a.call(0).await.json());
+        let wanted =
+            ["exec_command", "apply_patch", "multi_agent_v1__close_agent", "mcp__files__read_note"];
+        assert_eq!(told, wanted, "{dialect}");
+    }
+    // Its own dialect gets it as it is.
+    let a = Provider::always(Reply::status(503)).await;
+    let relay = Relay::start(&Setup::over(&[&a]).dialect("a", "openai-responses")).await;
+    post(&relay, "/v1/responses", &codex_with_late_tools()).await;
+    let told = a.call(0).await.json();
+    assert_eq!(told["input"], codex_with_late_tools()["input"]);
+}
