@@ -466,7 +466,9 @@ fn fitted<'f>(fields: &'f Fields, asked: &[Part], limits: &Limits) -> (Cow<'f, F
         };
         edit(raw, spot, look);
     }
-    let names = Names::of(names.iter().map(String::as_str).collect(), &limits.name, &[]);
+    let all = names;
+    let names = Names::of(all.iter().map(String::as_str).collect(), &limits.name, &[]);
+    let names = names.among(all);
     if names.is_empty() && ids_fit {
         return (Cow::Borrowed(fields), names);
     }
