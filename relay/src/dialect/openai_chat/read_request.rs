@@ -8,7 +8,7 @@ pub use pass_through::pass_through;
 use super::super::fields::Fields;
 use super::super::neutral::{Format, Request, Thinking, Tool, ToolChoice};
 use super::super::request::members::{Members, Rule, Value};
-use super::super::request::openai::{CACHE_MARK, effort, function, schema, tool_choice};
+use super::super::request::openai::{CACHE_MARK, effort, free_text, function, schema, tool_choice};
 use super::super::request::{
     Needs, OpenaiAsks, Reject, array, asks_for_schema, flag, is_empty_array, limit_of, whole_number,
 };
@@ -171,8 +171,17 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
 fn tool(value: &Value<'_>, request: &mut Request) -> Result<(), Reject> {
     let mut members = value.members()?;
     let kind = members.string("type")?;
+    if kind.as_deref() == Some("custom") {
+        let missing = Reject::missing(&members.at("custom"), "an object with the tool's name");
+        let mut inner = members.object("custom")?.ok_or(missing)?;
+        let name = inner.required("name")?;
+        free_text(&mut inner, name, request)?;
+        inner.finish(TOOL, request);
+        members.finish(TOOL, request);
+        return Ok(());
+    }
     if !matches!(kind.as_deref(), None | Some("function")) {
-        // Free text for a tool, or a tool that the provider runs.
+        // A tool that the provider runs.
         request.foreign.push(members.at("type"));
         return Ok(());
     }
@@ -187,13 +196,16 @@ fn tool(value: &Value<'_>, request: &mut Request) -> Result<(), Reject> {
 
 /// The tool that is to be called.
 fn chosen(mut members: Members<'_>, request: &mut Request) -> Result<Option<ToolChoice>, Reject> {
-    let kind = members.string("type")?;
-    if !matches!(kind.as_deref(), None | Some("function")) {
-        request.foreign.push(members.at("type"));
-        return Ok(None);
-    }
-    let missing = Reject::missing(&members.at("function"), "an object with the function's name");
-    let mut inner = members.object("function")?.ok_or(missing)?;
+    let holder = match members.string("type")?.as_deref() {
+        None | Some("function") => "function",
+        Some("custom") => "custom",
+        Some(_) => {
+            request.foreign.push(members.at("type"));
+            return Ok(None);
+        }
+    };
+    let missing = Reject::missing(&members.at(holder), "an object with the tool's name");
+    let mut inner = members.object(holder)?.ok_or(missing)?;
     let name = inner.required("name")?;
     inner.finish(&[], request);
     members.finish(&[], request);
