@@ -366,32 +366,29 @@ struct Unsaid {
     ends: [End; 2],
 }
 
-fn unsaid_endings() -> Vec<Unsaid> {
-    const OLD_RULE: [End; 2] = [End::Proper, End::Cut];
-    const ALWAYS_CUT: [End; 2] = [End::Cut, End::Cut];
-    const WHOLE: [End; 2] = [End::Proper, End::Proper];
-    let row = |name, from, body, whole, ends| Unsaid { name, from, body, whole, ends };
-    let stream = |name, from, body, ends| row(name, from, body, false, ends);
-    let piece = |name, from, body: &str, ends| row(name, from, body.to_owned(), true, ends);
+const OLD_RULE: [End; 2] = [End::Proper, End::Cut];
+const ALWAYS_CUT: [End; 2] = [End::Cut, End::Cut];
+const WHOLE: [End; 2] = [End::Proper, End::Proper];
+
+const fn broken(why: &'static str) -> [End; 2] {
+    [End::Broken(why), End::Broken(why)]
+}
+
+const fn stream(name: &'static str, from: Dialect, body: String, ends: [End; 2]) -> Unsaid {
+    Unsaid { name, from, body, whole: false, ends }
+}
+
+fn piece(name: &'static str, from: Dialect, body: &str, ends: [End; 2]) -> Unsaid {
+    Unsaid { name, from, body: body.to_owned(), whole: true, ends }
+}
+
+fn unsaid_by_chat() -> Vec<Unsaid> {
     let done = |body: String| body + DONE;
     let call = |arguments: &str| {
         calls(&format!(
             r#"{{"index":0,"id":"a","function":{{"name":"f","arguments":"{arguments}"}}}}"#
         ))
     };
-    let message = |members: &str| format!(r#"{{"type":"message","id":"m",{members}}}"#);
-    let (said_message, end) = answer_in(MESSAGES);
-    let nothing_said =
-        said_message[..said_message.find("event: content_block").unwrap()].to_owned();
-    let stop = end[end.find("event: message_stop").unwrap()..].to_owned();
-    let used = |input: &str| {
-        let block = format!(r#"{{"type":"tool_use","id":"a","name":"f","input":{input}}}"#);
-        named(&[&format!(r#"{{"type":"content_block_start","index":0,"content_block":{block}}}"#)])
-    };
-    let half = named(&[
-        r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{"}}"#,
-    ]);
-    let broken = |why| [End::Broken(why), End::Broken(why)];
     vec![
         stream("text", CHAT, done(said("text")), OLD_RULE),
         stream("a whole call", CHAT, done(call(r#"{\"a\":1}"#)), OLD_RULE),
@@ -444,6 +441,23 @@ fn unsaid_endings() -> Vec<Unsaid> {
             r#"{"choices":[{"message":{"content":"text"},"finish_reason":"stop"}]}"#,
             WHOLE,
         ),
+    ]
+}
+
+fn unsaid_by_messages() -> Vec<Unsaid> {
+    let message = |members: &str| format!(r#"{{"type":"message","id":"m",{members}}}"#);
+    let (said_message, end) = answer_in(MESSAGES);
+    let nothing_said =
+        said_message[..said_message.find("event: content_block").unwrap()].to_owned();
+    let stop = end[end.find("event: message_stop").unwrap()..].to_owned();
+    let used = |input: &str| {
+        let block = format!(r#"{{"type":"tool_use","id":"a","name":"f","input":{input}}}"#);
+        named(&[&format!(r#"{{"type":"content_block_start","index":0,"content_block":{block}}}"#)])
+    };
+    let half = named(&[
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{"}}"#,
+    ]);
+    vec![
         stream("text", MESSAGES, said_message.clone() + &stop, OLD_RULE),
         stream(
             "a whole call",
@@ -485,6 +499,11 @@ fn unsaid_endings() -> Vec<Unsaid> {
             &message(r#""content":[{"type":"text","text":"text"}],"stop_reason":"end_turn""#),
             WHOLE,
         ),
+    ]
+}
+
+fn unsaid_by_others() -> Vec<Unsaid> {
+    vec![
         stream("text", GEMINI, answer_in(GEMINI).0, ALWAYS_CUT),
         piece(
             "text",
@@ -512,7 +531,8 @@ fn unsaid_endings() -> Vec<Unsaid> {
 #[test]
 fn an_end_without_its_word_is_believed_only_of_who_never_sends_one() {
     let mut wrong = String::new();
-    for Unsaid { name, from, body, whole, ends } in unsaid_endings() {
+    let tables = [unsaid_by_chat(), unsaid_by_messages(), unsaid_by_others()];
+    for Unsaid { name, from, body, whole, ends } in tables.into_iter().flatten() {
         let ways = CLIENTS.into_iter().flat_map(|to| [(to, Form::Stream), (to, Form::Whole)]);
         for ((to, form), finishes) in ways.flat_map(|way| [(way, false), (way, true)]) {
             let spec = AnswerSpec { from, to, finishes, ..spec(form, true) };
