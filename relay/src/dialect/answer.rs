@@ -54,7 +54,7 @@ pub struct AnswerSpec {
     pub wants_usage: bool,
     /// How many choices it asked for.
     pub choices: u32,
-    /// The provider is known to send finish reasons: `[DONE]` without one is a cut.
+    /// The provider is known to send finish reasons: an end without one is a cut.
     pub finishes: bool,
     /// The most bytes that one upstream event may have.
     pub max_event: usize,
@@ -186,7 +186,7 @@ pub(super) trait Telling: std::fmt::Debug + Send {
     /// Bytes that are held.
     fn held(&self) -> usize;
 
-    /// From now on it tells tools by their own names, where it tells its answer anew.
+    /// From now on it tells tools by their own names, where it looks at each call.
     fn restore(&mut self, _names: &Names) {}
 
     /// Events that were written, where the client's dialect numbers them.
@@ -254,7 +254,8 @@ impl AnswerReader {
 
     /// The same, where the request was put into words after its reader was made.
     pub fn restore(&mut self, names: Names) {
-        if self.translates() {
+        // In chat a name may come in pieces.
+        if self.translates() || self.from == Dialect::OpenaiChat {
             self.telling.restore(&names);
         } else {
             self.names = names;
@@ -328,7 +329,14 @@ impl AnswerReader {
                 End::TooLarge { limit: self.max_answer }
             } else {
                 let own = own_names(self.from, &self.names, body);
-                self.telling.whole(own.as_deref().unwrap_or(body), out, &mut heard)
+                let before = out.len();
+                let end = self.telling.whole(own.as_deref().unwrap_or(body), out, &mut heard);
+                if end != End::Proper && self.spec.form == Form::Stream {
+                    // Nothing of it has gone out: another rung may answer in its place.
+                    out.truncate(before);
+                    (heard.tokens, heard.finished) = (0, false);
+                }
+                end
             };
             self.end(Some(end), &mut heard);
         }
@@ -415,11 +423,10 @@ fn own_names(from: Dialect, names: &Names, payload: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let spot = match from {
-        Dialect::OpenaiChat => &openai_chat::ANSWERED,
         Dialect::OpenaiResponses => &openai_responses::ANSWERED,
         Dialect::AnthropicMessages => &anthropic_messages::ANSWERED,
-        // No client speaks it, so it never passes through.
-        Dialect::Gemini => return None,
+        // Chat gives them back call by call. No client speaks Gemini: it never passes through.
+        Dialect::OpenaiChat | Dialect::Gemini => return None,
     };
     let text = String::from_utf8_lossy(payload);
     let own = edit(&text, spot, &mut |found| match found {
@@ -440,7 +447,9 @@ fn is_whole(event: &Event<'_>) -> bool {
 pub(super) fn reader(spec: &AnswerSpec) -> Box<dyn Reader> {
     match spec.from {
         Dialect::OpenaiChat => Box::new(openai_chat::ChatReader::new(spec.finishes)),
-        Dialect::AnthropicMessages => Box::new(anthropic_messages::MessagesReader::default()),
+        Dialect::AnthropicMessages => {
+            Box::new(anthropic_messages::MessagesReader::new(spec.finishes))
+        }
         Dialect::OpenaiResponses => Box::new(openai_responses::ResponsesReader::default()),
         Dialect::Gemini => Box::new(gemini::GeminiReader::new(spec.request)),
     }

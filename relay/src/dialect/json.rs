@@ -176,6 +176,12 @@ pub(in crate::dialect) fn count(raw: &str) -> Option<u64> {
     whole.parse().ok()
 }
 
+/// Whether a value that ought to be JSON in a string is the JSON itself: some vendors leave
+/// out the string.
+pub(in crate::dialect) fn is_bare(raw: &str) -> bool {
+    !raw.starts_with('"') && raw != "null"
+}
+
 /// What stands between the quotes of a raw JSON string.
 pub(in crate::dialect) fn string_inner(raw: &str) -> Option<&str> {
     raw.strip_prefix('"')?.strip_suffix('"')

@@ -21,8 +21,8 @@ mod write_request;
 mod writer;
 mod written;
 
+pub(super) use limits::ASKED;
 pub use limits::limits;
-pub(super) use limits::{ANSWERED, ASKED};
 pub use models::{model_body, models_body};
 pub(super) use opaque::Opaque;
 pub use read_request::{choices, needs, pass_through, read_request, wants_usage};

@@ -13,7 +13,6 @@ mod writer;
 pub(super) use limits::{ANSWERED, ASKED, LIMITS};
 pub use read_request::{needs, pass_through, read_request};
 pub(super) use reader::ResponsesReader;
-pub(super) use references::follow;
-pub use references::items;
+pub(super) use references::{follow, kept};
 pub use write_request::{can_be_told, write_request};
 pub(super) use writer::ResponsesWriter;

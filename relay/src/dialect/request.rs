@@ -222,18 +222,35 @@ impl ClientRequest {
         let Some(all) = followed.all else { return Ok(self) };
         let (mut fields, mut full) = (self.fields.clone(), self.fields);
         full.set("input".to_owned(), all);
+        let none = |fields: &mut Fields| {
+            if fields.text("previous_response_id").is_some()
+                && let Ok(none) = RawValue::from_string("null".to_owned())
+            {
+                fields.set("previous_response_id".to_owned(), none);
+            }
+        };
+        // Its history is here now, and the same id would be looked up again.
+        none(&mut full);
         if let Some(own) = followed.own {
             fields.set("input".to_owned(), own);
+        }
+        if followed.previous_is_own {
+            none(&mut fields);
         }
         let needs = openai_responses::needs(&full)?;
         let (neutral, told) = (OnceLock::new(), Default::default());
         Ok(Self { fields, full: Some(full), needs, neutral, told, ..self })
     }
 
-    /// Whether its client may refer to the answer later by the ids of its items.
+    /// What its client may refer to later, by ids: the answer, a whole one or the last event of
+    /// a stream, and its items. Nothing where the client has said that nothing is to be kept.
     #[must_use]
-    pub fn may_refer(&self) -> bool {
-        self.dialect == Dialect::OpenaiResponses && self.fields.text("store") != Some("false")
+    pub fn kept_of(&self, answer: &[u8]) -> Vec<(String, String)> {
+        let keeps = self.dialect == Dialect::OpenaiResponses
+            && self.endpoint == Endpoint::Answer
+            && self.fields.text("store") != Some("false");
+        let fields = self.full.as_ref().unwrap_or(&self.fields);
+        if keeps { openai_responses::kept(fields, answer) } else { Vec::new() }
     }
 
     /// A request of nothing, which takes the place of one that is let go.
@@ -474,7 +491,9 @@ fn fitted<'f>(fields: &'f Fields, asked: &[Part], limits: &Limits) -> (Cow<'f, F
         };
         edit(raw, spot, look);
     }
-    let names = Names::of(names.iter().map(String::as_str).collect(), &limits.name, &[]);
+    let all = names;
+    let names = Names::of(all.iter().map(String::as_str).collect(), &limits.name, &[]);
+    let names = names.among(all);
     if names.is_empty() && ids_fit {
         return (Cow::Borrowed(fields), names);
     }

@@ -302,6 +302,48 @@ async fn a2_done_without_a_finish_reason_is_a_cut_once_the_rung_is_known_to_send
 }
 
 #[tokio::test]
+async fn a2_an_end_of_any_dialect_without_its_reason_is_a_cut_of_a_rung_that_sends_them() {
+    let chat = |reason: &str| {
+        let body = json!({"id": "c", "object": "chat.completion", "created": 1, "model": "m",
+            "choices": [{"index": 0, "message": {"role": "assistant", "content": "the words"}}]});
+        body.to_string().replace("}]}", &format!("{reason}}}]}}"))
+    };
+    let message = |reason: &[Value]| {
+        named(&[&[message_start("msg_1")], &text_block(0, "the words")[..], reason].concat())
+    };
+    let stop = json!({"type": "message_stop"});
+    let one_piece = |body: String| Reply::body(200, "application/json", &body);
+    for (dialect, without, with) in [
+        ("openai-chat", one_piece(chat("")), one_piece(chat(",\"finish_reason\":\"stop\""))),
+        (
+            "anthropic-messages",
+            Reply::sse(message(&[stop])),
+            Reply::sse(message(&message_end("end_turn"))),
+        ),
+    ] {
+        let a = Provider::always(without.clone()).await;
+        let b = Provider::always(Reply::text("from B")).await;
+        let relay = Relay::start(&Setup::over(&[&a, &b]).dialect("a", dialect)).await;
+        // It may be one of those that never send any: that is noted.
+        let answer = ask(&relay, "chat", false).await;
+        assert!(answer.body_text().contains("the words"), "{dialect}: {}", answer.body_text());
+        let detail = relay.journaled(&answer.id()).await;
+        assert_eq!(tried(&detail), ["a first ok"], "{dialect}");
+        let note = detail.attempts[0].detail.as_deref().unwrap_or_default();
+        assert!(note.contains("without a finish reason"), "{dialect}: {note}");
+        a.now_answers(with);
+        assert!(ask(&relay, "chat", false).await.body_text().contains("the words"));
+        a.now_answers(without);
+        for (client, _) in CLIENTS {
+            let answer = ask(&relay, client, false).await;
+            assert!(answer.body_text().contains("from B"), "{dialect}: {}", answer.body_text());
+            let detail = relay.journaled(&answer.id()).await;
+            assert_eq!(tried(&detail), ["a first disconnect", "b failover ok"], "{dialect}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a2_what_a_rung_is_known_to_send_outlives_the_relay() {
     let a = Provider::always(Reply::text("the whole")).await;
     let mut relay = Relay::start(&Setup::over(&[&a])).await;
@@ -434,6 +476,71 @@ async fn e1_a_call_has_its_whole_name_whenever_that_comes() {
     }
 }
 
+/// Names of tool calls as OpenAI's SDK for JavaScript has them: the last piece counts.
+fn as_the_js_sdk_names(answer: &Answer) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for chunk in answer.chunks() {
+        let entries = chunk["choices"][0]["delta"]["tool_calls"].as_array().cloned();
+        for entry in entries.unwrap_or_default() {
+            let index = usize::try_from(entry["index"].as_u64().unwrap()).unwrap();
+            names.resize(names.len().max(index + 1), String::new());
+            match entry["function"]["name"].as_str() {
+                Some(name) if !name.is_empty() => name.clone_into(&mut names[index]),
+                _ => {}
+            }
+        }
+    }
+    names
+}
+
+#[tokio::test]
+async fn e1_every_sdk_has_the_whole_name_once_whatever_the_pieces() {
+    const NAME: &str = "edit_existing_file";
+    let entry = |id: Value, name: Value, arguments: &str| {
+        call_delta(&json!([{"index": 0, "id": id, "type": "function",
+            "function": {"name": name, "arguments": arguments}}]))
+    };
+    let first = |name: &str| entry(json!("call_1"), json!(name), "");
+    let piece = |name: &str, arguments: &str| entry(Value::Null, json!(name), arguments);
+    for (what, deltas, is_repaired) in [
+        ("once", first(NAME) + &piece("", "{\"a\":") + &piece("", "1}"), false),
+        ("in pieces", first("edit_ex") + &piece("isting_file", "") + &piece("", "{\"a\":1}"), true),
+        ("empty first", first("") + &piece(NAME, "") + &piece("", "{\"a\":1}"), true),
+        ("empty, with its arguments", first("") + &piece(NAME, "{\"a\":1}"), true),
+        ("after them", first("") + &piece("", "{\"a\":1}") + &piece(NAME, ""), true),
+        ("in each delta", first(NAME) + &piece(NAME, "{\"a\":") + &piece(NAME, "1}"), true),
+        (
+            "in pieces, then in each delta",
+            first("edit_ex") + &piece("isting_file", "{\"a\":") + &piece(NAME, "1}"),
+            true,
+        ),
+    ] {
+        let stream = openai::role() + &deltas + &openai::finish("tool_calls");
+        let a = Provider::always(Reply::sse(stream.clone() + openai::DONE)).await;
+        let relay = Relay::start(&Setup::over(&[&a])).await;
+        let answer = relay.send(&with_tools(true)).await;
+        let wanted = ["call_1", NAME, "{\"a\":1}"].map(str::to_owned);
+        assert_eq!(as_an_sdk_reads(&answer), [wanted], "{what}: {}", answer.body_text());
+        assert_eq!(as_the_js_sdk_names(&answer), [NAME], "{what}: {}", answer.body_text());
+        let detail = relay.journaled(&answer.id()).await;
+        let note = detail.attempts[0].detail.as_deref().unwrap_or_default();
+        assert_eq!(note.contains("put right"), is_repaired, "{what}: {note}");
+        if !is_repaired {
+            assert!(answer.body_text().starts_with(&stream), "{what}: {}", answer.body_text());
+        }
+    }
+    // Of the old way there is one call.
+    let old = |members: &Value| openai::chunk(&json!({"function_call": members}), None);
+    let stream = old(&json!({"name": NAME, "arguments": ""}))
+        + &old(&json!({"name": NAME, "arguments": "{}"}))
+        + &openai::finish("function_call")
+        + openai::DONE;
+    let a = Provider::always(Reply::sse(stream)).await;
+    let relay = Relay::start(&Setup::over(&[&a])).await;
+    let answer = relay.send(&with_tools(true)).await;
+    assert_eq!(answer.body_text().matches(NAME).count(), 1, "{}", answer.body_text());
+}
+
 #[tokio::test]
 async fn e2_tool_calls_that_an_sdk_cannot_read_are_put_right_and_noted() {
     let whole = |entry: &Value| call_delta(&json!([entry]));
@@ -504,7 +611,8 @@ async fn e2_tool_calls_that_an_sdk_cannot_read_are_put_right_and_noted() {
 
 #[tokio::test]
 async fn e2_what_an_sdk_can_read_passes_untouched() {
-    let deltas = openai::tool_call(0, "call_1", "f", "") + &openai::tool_arguments(0, "{}");
+    let deltas =
+        openai::tool_call(0, "call_1", "edit_existing_file", "") + &openai::tool_arguments(0, "{}");
     let stream = openai::role() + &deltas + &openai::finish("tool_calls");
     let a = Provider::always(Reply::sse(stream.clone() + openai::DONE)).await;
     let relay = Relay::start(&Setup::over(&[&a])).await;

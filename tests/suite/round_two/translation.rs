@@ -153,6 +153,67 @@ async fn e3_clients_of_other_dialects_get_their_own_names_back_too() {
     }
 }
 
+/// Calls the first tool it is told, whose name comes in pieces, and the second without
+/// arguments.
+fn calls_in_pieces(call: &Call) -> Reply {
+    let told = call.json();
+    let name = |n: usize| told["tools"][n]["function"]["name"].as_str().unwrap().to_owned();
+    let whole = name(0);
+    let (first, rest) = whole.split_at(6);
+    let piece = |name: &str, arguments: &str| {
+        openai::chunk(
+            &json!({"tool_calls": [{"index": 0, "function": {"name": name, "arguments": arguments}}]}),
+            None,
+        )
+    };
+    Reply::sse(
+        [
+            openai::role(),
+            openai::tool_call(0, "call_1", first, ""),
+            piece(rest, ""),
+            piece("", "{\"a\":"),
+            piece("", "1}"),
+            openai::tool_call(1, "call_2", &name(1), ""),
+            openai::finish("tool_calls"),
+            openai::DONE.to_owned(),
+        ]
+        .concat(),
+    )
+}
+
+#[tokio::test]
+async fn e3_a_shortened_name_that_comes_back_in_pieces_is_restored() {
+    let a = Provider::scripted(calls_in_pieces).await;
+    let relay = Relay::start(&Setup::over(&[&a])).await;
+    // The second is told under a name with which the first one begins.
+    let names = ["mcp.fi/les", "mcp.fi"];
+    let fields = json!({"tools": names.map(chat_tool)});
+    let answer = relay.send(&openai::with(openai::ask("chat"), &fields)).await;
+    let told = a.call(0).await.json();
+    assert_eq!(told["tools"][0]["function"]["name"], "mcp_fi_les");
+    assert_eq!(told["tools"][1]["function"]["name"], "mcp_fi");
+    let chunks = answer.chunks();
+    let entries: Vec<Value> = chunks
+        .iter()
+        .filter_map(|chunk| chunk.pointer("/choices/0/delta/tool_calls")?.as_array().cloned())
+        .flatten()
+        .collect();
+    let begun: Vec<(&Value, &Value)> = entries
+        .iter()
+        .filter(|entry| entry["function"]["name"].as_str().is_some_and(|name| !name.is_empty()))
+        .map(|entry| (&entry["id"], &entry["function"]["name"]))
+        .collect();
+    let wanted = [("call_1", names[0]), ("call_2", names[1])].map(|(a, b)| (json!(a), json!(b)));
+    let wanted: Vec<(&Value, &Value)> = wanted.iter().map(|(id, name)| (id, name)).collect();
+    assert_eq!(begun, wanted, "{}", answer.body_text());
+    assert!(!answer.body_text().contains("mcp_fi"), "{}", answer.body_text());
+    let whole = relay.send(&openai::with(openai::ask_whole("chat"), &fields)).await.json();
+    let calls = &whole["choices"][0]["message"]["tool_calls"];
+    for (n, arguments) in ["{\"a\":1}", ""].into_iter().enumerate() {
+        assert_eq!(calls[n]["function"], json!({"name": names[n], "arguments": arguments}));
+    }
+}
+
 /// A provider of Anthropic's messages or of responses that calls the first tool it is told.
 fn calls_in(dialect: &'static str) -> impl Fn(&Call) -> Reply + Send + Sync {
     move |call| {

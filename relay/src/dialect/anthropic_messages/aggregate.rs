@@ -5,7 +5,7 @@
 
 use crate::dialect::fields::{Fields, Writer, push_array};
 use crate::dialect::json::{members, number, raw_members, string_inner, word};
-use crate::dialect::neutral::decode;
+use crate::dialect::neutral::{Text, decode};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -73,16 +73,15 @@ impl Aggregate {
                 }
             }
             "content_block_start" => {
-                self.held = self.held.saturating_add(2 * size_of::<Block>());
                 let mut block = Block::default();
                 for (key, value) in object(event.content_block) {
                     keep(&mut block.fields, key, value, &mut self.held);
                 }
-                self.by_index.insert(index, self.blocks.len());
-                self.blocks.push((index, block));
+                self.begin(index, block);
             }
             "content_block_delta" => {
-                let at = self.by_index.get(&index).copied();
+                let known = self.by_index.get(&index).copied();
+                let at = known.or_else(|| Some(self.begin(index, Block::unbegun(event.delta)?)));
                 if let Some((_, block)) = at.and_then(|at| self.blocks.get_mut(at)) {
                     block.add(event.delta, &mut self.held);
                 }
@@ -97,6 +96,14 @@ impl Aggregate {
             }
             _ => {}
         }
+    }
+
+    fn begin(&mut self, index: u64, block: Block) -> usize {
+        self.held = self.held.saturating_add(2 * size_of::<Block>());
+        let at = self.blocks.len();
+        self.by_index.insert(index, at);
+        self.blocks.push((index, block));
+        at
     }
 
     /// The message so far; afterwards there is none.
@@ -134,6 +141,18 @@ impl Aggregate {
 }
 
 impl Block {
+    /// The block of a delta whose beginning was left out: the reader has heard its text.
+    fn unbegun(delta: Option<&RawValue>) -> Option<Self> {
+        let kind = match word(members::<Members<'_>>(delta).kind) {
+            "text_delta" => "\"text\"",
+            "thinking_delta" => "\"thinking\"",
+            _ => return None,
+        };
+        let mut block = Self::default();
+        block.fields.set("type".to_owned(), RawValue::from_string(kind.to_owned()).ok()?);
+        Some(block)
+    }
+
     fn add(&mut self, delta: Option<&RawValue>, held: &mut usize) {
         let fields: Fields = members_of(delta);
         let kind = fields.text("type").and_then(string_inner).unwrap_or_default();
@@ -145,9 +164,11 @@ impl Block {
             return;
         }
         let Some((_, from, to)) = PIECES.iter().find(|(name, ..)| *name == kind) else { return };
-        if let Some(piece) = fields.text(from).and_then(string_inner) {
-            *held = held.saturating_add(piece.len());
-            self.texts.entry(*to).or_default().push_str(piece);
+        let piece =
+            if *to == "input" { Text::json(fields.get(from)) } else { Text::of(fields.get(from)) };
+        if !piece.is_empty() {
+            *held = held.saturating_add(piece.escaped().len());
+            self.texts.entry(*to).or_default().push_str(piece.escaped());
         }
     }
 

@@ -13,6 +13,8 @@ use std::collections::HashMap;
 /// Reads a stream of messages.
 #[derive(Debug, Default)]
 pub(in crate::dialect) struct MessagesReader {
+    /// The provider is known to send stop reasons.
+    finishes: bool,
     begun: bool,
     counts: Counts,
     blocks: HashMap<u64, Block>,
@@ -84,14 +86,13 @@ impl Reader for MessagesReader {
         };
         match word(members.kind) {
             "message_start" => return self.message_start(&members, hearing),
-            "content_block_start" => self.block_start(&members, hearing),
+            "content_block_start" => return self.block_start(&members, hearing),
             "content_block_delta" => return self.delta(&members, hearing),
             "content_block_stop" => self.block_stop(&members, hearing),
             "message_delta" => return self.message_delta(&members, hearing),
             "message_stop" => {
                 self.end_blocks(hearing);
-                hearing.facts().done = true;
-                return Some(End::Proper);
+                return Some(self.done(hearing.facts()));
             }
             "error" => return Some(End::Error(parse_error(text.as_bytes()))),
             // Some servers put their error where no type says so.
@@ -118,18 +119,21 @@ impl Reader for MessagesReader {
         }
         hearing.say(&Event::Begin { id: Text::of(message.id), model: Text::of(message.model) });
         for raw in elements(message.content) {
-            let block: Part<'_> = members(Some(raw));
-            let begun = self.begin(&block, hearing);
-            end(begun, hearing);
+            match self.begin(&members(Some(raw)), hearing) {
+                Ok(begun) => end(begun, hearing),
+                Err(end) => return *end,
+            }
         }
         self.count(message.usage, hearing);
         if let Some(end) = finish(&message, hearing) {
             return end;
         }
-        if !hearing.facts().content && hearing.facts().finish.is_none() {
-            return End::Broken("the body has neither content nor a stop reason");
+        let facts = hearing.facts();
+        match (facts.finish, facts.content) {
+            (Some(_), _) => End::Proper,
+            (None, true) => self.done(facts),
+            (None, false) => End::Broken("the body has neither content nor a stop reason"),
         }
-        End::Proper
     }
 
     fn end_of_body(&mut self, _facts: &Facts) -> End {
@@ -159,6 +163,20 @@ fn is_text(raw: Option<&RawValue>) -> bool {
 }
 
 impl MessagesReader {
+    /// `finishes`: the provider is known to send stop reasons.
+    pub(in crate::dialect) fn new(finishes: bool) -> Self {
+        Self { finishes, ..Self::default() }
+    }
+
+    /// What the end of a message means. Without a stop reason it is believed, but not of a
+    /// provider that sends them. An answer of nothing is whole: what it is worth is for others
+    /// to say.
+    const fn done(&self, facts: &mut Facts) -> End {
+        facts.done = true;
+        let is_cut = self.finishes && facts.content && facts.finish.is_none();
+        if is_cut { End::Cut } else { End::Proper }
+    }
+
     fn message_start(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
         let message: Part<'_> = self::members(members.message);
         if std::mem::replace(&mut self.begun, true) {
@@ -174,18 +192,21 @@ impl MessagesReader {
         None
     }
 
-    fn block_start(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) {
-        let block: Part<'_> = self::members(members.content_block);
-        let begun = self.begin(&block, hearing);
+    fn block_start(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
+        let begun = match self.begin(&self::members(members.content_block), hearing) {
+            Ok(begun) => begun,
+            Err(end) => return Some(*end),
+        };
         if let Some(index) = number(members.index) {
             self.held = self.held.saturating_add(begun.held());
             let before = self.blocks.insert(index, begun);
             self.held = self.held.saturating_sub(before.as_ref().map_or(0, Block::held));
         }
+        None
     }
 
     /// Begins a block; what it already holds is said.
-    fn begin(&mut self, block: &Part<'_>, hearing: &mut Hearing<'_>) -> Block {
+    fn begin(&mut self, block: &Part<'_>, hearing: &mut Hearing<'_>) -> Result<Block, Box<End>> {
         match word(block.kind) {
             "text" => say(block.text, hearing, Event::Text),
             "thinking" => {
@@ -200,18 +221,20 @@ impl MessagesReader {
                 let call = self.calls;
                 self.calls += 1;
                 let (id, name) = (Text::of(block.id), Text::of(block.name));
+                if name.is_empty() {
+                    return Err(Box::new(End::Broken("a tool call without a name")));
+                }
                 hearing.say(&Event::Call { call, id, name, custom: false });
-                let input = block.input.map(RawValue::get).filter(|raw| is_filled_object(raw));
-                return Block::Call { call, input: input.map(str::to_owned) };
+                return Ok(Block::Call { call, input: given(block.input) });
             }
             "" => {}
             // The provider's own tools, what they found, and whatever comes after this version.
             _ => {
                 hearing.activity();
-                return Block::Served;
+                return Ok(Block::Served);
             }
         }
-        Block::Other
+        Ok(Block::Other)
     }
 
     fn delta(&mut self, members: &Members<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
@@ -222,7 +245,7 @@ impl MessagesReader {
             "signature_delta" => say(delta.signature, hearing, Event::Signature),
             "input_json_delta" => {
                 let block = number(members.index).and_then(|index| self.blocks.get_mut(&index));
-                let json = Text::of(delta.partial_json);
+                let json = Text::json(delta.partial_json);
                 match block {
                     Some(Block::Call { call, input }) if !json.is_empty() => {
                         let spared = input.take().map_or(0, |input| input.len());
@@ -305,6 +328,11 @@ fn finish(part: &Part<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
     None
 }
 
-fn is_filled_object(raw: &str) -> bool {
-    raw.strip_prefix('{').is_some_and(|rest| !rest.trim_ascii_start().starts_with('}'))
+/// The input that a call begins with; an empty object is none yet.
+fn given(input: Option<&RawValue>) -> Option<String> {
+    let json = Text::json(input);
+    let plain = json.decoded();
+    let is_empty =
+        plain.trim_ascii().strip_prefix('{').is_some_and(|rest| rest.trim_ascii() == "}");
+    (!plain.trim_ascii().is_empty() && !is_empty).then(|| plain.into_owned())
 }

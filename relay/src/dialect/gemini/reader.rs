@@ -289,8 +289,12 @@ impl GeminiReader {
 
     /// Adds pieces of arguments; each is content, though it cannot be said before its end.
     fn grow(&mut self, call: &Call<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
-        // What ends a call that has ended says nothing.
-        let (_, args) = self.growing.as_mut()?;
+        let Some((_, args)) = &mut self.growing else {
+            // What ends a call that has ended says nothing.
+            let says = call.args.is_some_and(|raw| is_truthy(raw.get()))
+                || call.partial_args.is_some_and(|raw| is_truthy(raw.get()));
+            return says.then_some(End::Broken("arguments of a tool call that never began"));
+        };
         hearing.activity();
         let misplaced = elements(call.partial_args).into_iter().find_map(|one| args.add(one).err());
         misplaced.map(|_| End::Broken("a piece of arguments that fits nowhere"))

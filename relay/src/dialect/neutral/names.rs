@@ -143,7 +143,11 @@ impl Limits {
 /// What a rung is told for the names of a client's tools, and back. Empty for nearly
 /// every request, and costs nothing then.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Names(Option<Arc<Table>>);
+pub struct Names {
+    table: Option<Arc<Table>>,
+    /// All names that the rung was told, where its answer passes through.
+    all: Option<Arc<[String]>>,
+}
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Table {
@@ -190,25 +194,49 @@ impl Names {
             let told = table.told.get(name).unwrap_or(name).clone();
             table.own.insert(told, Own { name: name.clone(), free_text: true });
         }
-        Self(Some(Arc::new(table)))
+        Self { table: Some(Arc::new(table)), all: None }
+    }
+
+    /// The same, with all names of the request that passes through.
+    #[must_use]
+    pub fn among(self, all: Vec<String>) -> Self {
+        let told = all.into_iter().map(|name| self.told(&name).map_or(name, str::to_owned));
+        let all: Arc<[String]> = told.collect();
+        Self { all: Some(all).filter(|all| !all.is_empty()), ..self }
+    }
+
+    /// Whether it is known what names the rung was told.
+    #[must_use]
+    pub const fn are_known(&self) -> bool {
+        self.all.is_some()
+    }
+
+    /// Whether a name that the rung says may go on: it is none that the rung was told. Where
+    /// names were changed, it may also be the beginning of another one: a wrong guess there
+    /// would give back a wrong name.
+    #[must_use]
+    pub fn may_go_on(&self, told: &str) -> bool {
+        let Some(all) = &self.all else { return false };
+        let is_beginning = |name: &String| name.len() > told.len() && name.starts_with(told);
+        !all.iter().any(|name| name == told) || (!self.is_empty() && all.iter().any(is_beginning))
     }
 
     /// Whether every name is told as it is.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.0.is_none()
+        self.table.is_none()
     }
 
     /// What a rung is told for `name`; `None`: the name.
     #[must_use]
     pub fn told(&self, name: &str) -> Option<&str> {
-        self.0.as_ref()?.told.get(name).map(String::as_str)
+        self.table.as_ref()?.told.get(name).map(String::as_str)
     }
 
     /// The tool that a rung calls `told`; `None`: the one of that name.
     #[must_use]
     pub fn own(&self, told: &str) -> Option<&Own> {
-        self.0.as_ref()?.own.get(told)
+        self.table.as_ref()?.own.get(told)
     }
 
     fn rename(&self, name: &mut String) {

@@ -5,7 +5,7 @@
 //! That costs a token nothing, and even a character whose two escaped halves came in
 //! two events stays whole.
 
-use crate::dialect::json::{string_inner, string_len};
+use crate::dialect::json::{is_bare, string_inner, string_len};
 use serde::de::{Deserializer as _, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -26,6 +26,14 @@ impl<'a> Text<'a> {
     #[must_use]
     pub fn of(raw: Option<&'a RawValue>) -> Self {
         raw.and_then(Self::of_raw).unwrap_or_default()
+    }
+
+    /// JSON that stands in a string, or should: then it is taken as the text that it is.
+    pub(in crate::dialect) fn json(raw: Option<&'a RawValue>) -> Self {
+        match raw {
+            Some(raw) if is_bare(raw.get()) => Self::plain(raw.get()),
+            raw => Self::of(raw),
+        }
     }
 
     /// Text that is escaped already: what [`Self::escaped`] gave.

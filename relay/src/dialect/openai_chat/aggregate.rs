@@ -13,6 +13,7 @@ mod calls;
 mod choice;
 
 use super::super::fields::{Fields, Writer};
+use crate::dialect::json::place;
 use choice::Choice;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -120,8 +121,7 @@ impl Aggregate {
             if fields.is_empty() {
                 continue;
             }
-            let index = fields.text("index").and_then(|raw| raw.parse().ok());
-            let index = index.unwrap_or(position as u64);
+            let index = place(fields.get("index")).unwrap_or(position as u64);
             if !self.choices.contains_key(&index) {
                 // Nodes of the map are half empty.
                 self.budget.take(2 * size_of::<Choice>())?;

@@ -4,7 +4,7 @@
 //! The index says it, except where a vendor gives all calls the same one, or none. Some repeat
 //! id and name in every piece, some send the name in pieces, and some send it late.
 
-use crate::dialect::json::{members, place, raw_members};
+use crate::dialect::json::{is_bare, members, place, raw_members};
 use crate::dialect::neutral::{JsonEnd, Text};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -34,8 +34,8 @@ pub(super) struct Entry<'e> {
     /// Arguments, escaped: JSON as text.
     pub(super) json: Text<'e>,
     pub(super) custom: bool,
-    /// The arguments were no string but the object itself.
-    pub(super) is_object: bool,
+    /// The arguments were no string but the JSON itself.
+    pub(super) is_bare: bool,
     /// Google's proof.
     pub(super) signature: Text<'e>,
 }
@@ -62,18 +62,13 @@ impl<'e> Entry<'e> {
     fn inner(raw: Option<&'e RawValue>) -> Self {
         let inner: Members<'_> = members(raw);
         let said = inner.arguments.or(inner.input);
-        let is_object = said.is_some_and(|raw| raw.get().starts_with('{'));
         Self {
             index: None,
             id: Text::default(),
             name: Text::of(inner.name),
-            // Arguments are JSON in a string; this vendor left out the string.
-            json: match said {
-                Some(raw) if is_object => Text::plain(raw.get()),
-                said => Text::of(said),
-            },
+            json: Text::json(said),
             custom: false,
-            is_object,
+            is_bare: said.is_some_and(|raw| is_bare(raw.get())),
             signature: Text::default(),
         }
     }

@@ -6,7 +6,7 @@
 use super::finish::FINISH_REASONS;
 use super::usage::Counts;
 use crate::dialect::json::{
-    Each, Object, One, is_filled_array, is_truthy, skip, string_inner, string_len,
+    Each, Object, One, is_bare, is_filled_array, is_truthy, place, skip, string_inner, string_len,
 };
 use crate::dialect::neutral::{Finish, Meaning};
 use serde::de::{DeserializeSeed as _, MapAccess};
@@ -21,6 +21,9 @@ pub(super) struct Chunk {
     pub(super) content: bool,
     /// It has text, or arguments, or the like: more than the name of a call.
     pub(super) says: bool,
+    /// One bit for each choice with content, and for each that says something.
+    pub(super) begun: u128,
+    pub(super) spoken: u128,
     /// It has content beyond reasoning.
     pub(super) answers: bool,
     /// It has refusal text.
@@ -66,8 +69,11 @@ impl Chunk {
         let text_bytes = if delta.seen { 0 } else { choice.text_bytes };
         let at = choice.index.unwrap_or_else(|| u64::from(self.choices)).min(127);
         self.choices = self.choices.saturating_add(1);
-        self.content |= delta.content || text_bytes > 0;
-        self.says |= delta.says || text_bytes > 0;
+        let (content, says) = (delta.content || text_bytes > 0, delta.says || text_bytes > 0);
+        self.content |= content;
+        self.says |= says;
+        self.begun |= u128::from(content) << at;
+        self.spoken |= u128::from(says) << at;
         self.answers |= delta.answers || text_bytes > 0;
         self.refusal |= delta.refusal;
         self.tool |= delta.tool;
@@ -143,7 +149,7 @@ impl Object for Choices<'_> {
             "delta" => map.next_value_seed(One(&mut self.choice.delta)),
             "message" => map.next_value_seed(One(&mut self.choice.message)),
             "index" => {
-                self.choice.index = map.next_value::<&RawValue>()?.get().parse().ok();
+                self.choice.index = place(Some(map.next_value::<&RawValue>()?));
                 Ok(())
             }
             "text" => {
@@ -297,7 +303,7 @@ impl Object for CallText<'_> {
             }
             "arguments" | "input" => {
                 let raw = map.next_value::<&RawValue>()?.get();
-                self.0.says |= raw.starts_with('{');
+                self.0.says |= is_bare(raw);
                 self.0.text(string_len(raw));
                 Ok(())
             }

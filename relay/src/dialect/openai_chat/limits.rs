@@ -48,9 +48,3 @@ pub const ASKED: &[Part] = &[
     ("tool_choice", "{", TOOL),
     ("messages", "\"tool_call", Spot::Each(&ASKED_MESSAGE)),
 ];
-
-const MESSAGE: Spot = Spot::In(&[("tool_calls", Spot::Each(&TOOL))]);
-const CHOICE: Spot = Spot::In(&[("delta", MESSAGE), ("message", MESSAGE)]);
-
-/// In a chunk, or in a whole answer.
-pub const ANSWERED: Spot = Spot::In(&[("choices", Spot::Each(&CHOICE))]);

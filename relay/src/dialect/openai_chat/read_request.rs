@@ -8,7 +8,7 @@ pub use pass_through::pass_through;
 use super::super::fields::Fields;
 use super::super::neutral::{Format, Request, Thinking, Tool, ToolChoice};
 use super::super::request::members::{Members, Rule, Value};
-use super::super::request::openai::{CACHE_MARK, choice_word, effort, function, schema};
+use super::super::request::openai::{CACHE_MARK, effort, free_text, function, schema, tool_choice};
 use super::super::request::{
     Needs, OpenaiAsks, Reject, array, asks_for_schema, flag, is_empty_array, limit_of, whole_number,
 };
@@ -140,7 +140,7 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
         tool(&value, &mut request)?;
     }
     if let Some(value) = top.take("tool_choice") {
-        request.tool_choice = tool_choice(&value, &mut request)?;
+        request.tool_choice = tool_choice(&value, &mut request, chosen)?;
     }
     request.parallel_tools = top.flag("parallel_tool_calls")?;
     if let Some(mut members) = top.object("response_format")? {
@@ -171,8 +171,17 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
 fn tool(value: &Value<'_>, request: &mut Request) -> Result<(), Reject> {
     let mut members = value.members()?;
     let kind = members.string("type")?;
+    if kind.as_deref() == Some("custom") {
+        let missing = Reject::missing(&members.at("custom"), "an object with the tool's name");
+        let mut inner = members.object("custom")?.ok_or(missing)?;
+        let name = inner.required("name")?;
+        free_text(&mut inner, name, request)?;
+        inner.finish(TOOL, request);
+        members.finish(TOOL, request);
+        return Ok(());
+    }
     if !matches!(kind.as_deref(), None | Some("function")) {
-        // Free text for a tool, or a tool that the provider runs.
+        // A tool that the provider runs.
         request.foreign.push(members.at("type"));
         return Ok(());
     }
@@ -185,22 +194,18 @@ fn tool(value: &Value<'_>, request: &mut Request) -> Result<(), Reject> {
     Ok(())
 }
 
-fn tool_choice(value: &Value<'_>, request: &mut Request) -> Result<Option<ToolChoice>, Reject> {
-    if value.is_string() {
-        let choice = choice_word(&value.string()?);
-        if choice.is_none() {
-            request.foreign.push(value.path().to_owned());
+/// The tool that is to be called.
+fn chosen(mut members: Members<'_>, request: &mut Request) -> Result<Option<ToolChoice>, Reject> {
+    let holder = match members.string("type")?.as_deref() {
+        None | Some("function") => "function",
+        Some("custom") => "custom",
+        Some(_) => {
+            request.foreign.push(members.at("type"));
+            return Ok(None);
         }
-        return Ok(choice);
-    }
-    let mut members = value.members()?;
-    let kind = members.string("type")?;
-    if !matches!(kind.as_deref(), None | Some("function")) {
-        request.foreign.push(members.at("type"));
-        return Ok(None);
-    }
-    let missing = Reject::missing(&members.at("function"), "an object with the function's name");
-    let mut inner = members.object("function")?.ok_or(missing)?;
+    };
+    let missing = Reject::missing(&members.at(holder), "an object with the tool's name");
+    let mut inner = members.object(holder)?.ok_or(missing)?;
     let name = inner.required("name")?;
     inner.finish(&[], request);
     members.finish(&[], request);

@@ -9,7 +9,7 @@ use super::finish::FINISH_REASONS;
 use super::usage::Counts;
 use crate::dialect::answer::{End, Facts, Hearing, Reader};
 use crate::dialect::json::{
-    One, elements, is_truthy, members, number, raw_members, string_inner, word,
+    One, elements, is_truthy, members, place, raw_members, string_inner, word,
 };
 use crate::dialect::neutral::{Event, Meaning, Text};
 use crate::dialect::provider_error::{ProviderError, parse_error, parse_error_event};
@@ -90,7 +90,6 @@ impl Reader for ChatReader {
             return Some(End::Error(parse_error_event(data)));
         }
         if data == DONE {
-            hearing.facts().done = true;
             return Some(self.done(hearing));
         }
         let text = String::from_utf8_lossy(event.data);
@@ -141,10 +140,11 @@ impl Reader for ChatReader {
             return end;
         }
         let facts = hearing.facts();
-        if facts.finish.is_none() && !facts.content {
-            return End::Broken("the body has neither content nor a finish reason");
+        match (facts.finish, facts.content) {
+            (Some(_), _) => End::Proper,
+            (None, true) => self.done(hearing),
+            (None, false) => End::Broken("the body has neither content nor a finish reason"),
         }
-        End::Proper
     }
 
     fn end_of_body(&mut self, facts: &Facts) -> End {
@@ -162,9 +162,11 @@ impl ChatReader {
         Self { finishes, ..Self::default() }
     }
 
-    /// What `[DONE]` means. Without a finish reason it is believed after content alone: not of
-    /// a provider that sends finish reasons, and not while a call's arguments are not whole.
+    /// What `[DONE]` means, or the end of an answer in one piece. Without a finish reason it is
+    /// believed after content alone: not of a provider that sends finish reasons, and not while
+    /// a call's arguments are not whole.
     fn done(&mut self, hearing: &mut Hearing<'_>) -> End {
+        hearing.facts().done = true;
         if hearing.facts().finish.is_some() {
             return End::Proper;
         }
@@ -205,7 +207,7 @@ impl ChatReader {
             // Moonshot puts it here.
             self.take_counts(usage, hearing);
         }
-        if number(choice.index).is_some_and(|index| index != 0) {
+        if place(choice.index).is_some_and(|index| index != 0) {
             return None;
         }
         match choice.delta.or(choice.message) {

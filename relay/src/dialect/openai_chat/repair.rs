@@ -1,15 +1,21 @@
 //! Tool calls put right on their way to a client of the same dialect.
 //!
 //! What OpenAI's SDKs cannot read is mended, and nothing else is touched: entries of a stream
-//! without an index, or with one that another call has; a call without an id; arguments as the
-//! object itself; an id or a name that is repeated, which the SDKs would join to the first.
+//! without an index, or with one that another call has; a call without an id; arguments that
+//! are no string; an id or a name that is repeated, which one SDK would join to the first; and
+//! a name in pieces, of which another SDK would keep the last. Names that the rung was told in
+//! another form are the client's own again.
 
-use super::calls::{Calls, Entry, Step};
+mod choice;
+
+use super::finish::FINISH_REASONS;
 use crate::dialect::answer::End;
-use crate::dialect::fields::{Fields, Writer, push_array, push_string};
-use crate::dialect::json::{elements, place};
+use crate::dialect::fields::{Fields, Writer, push_array};
+use crate::dialect::json::{elements, place, word};
+use crate::dialect::neutral::{Meaning, Names};
+use choice::{Choice, Context};
 use serde_json::value::RawValue;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 /// More calls than any answer has.
 const MOST_CALLS: usize = 4096;
@@ -19,169 +25,114 @@ const MOST_CALLS: usize = 4096;
 pub(super) struct Repair {
     /// For ids that the provider does not give.
     request: String,
+    names: Names,
     limit: usize,
     choices: BTreeMap<u64, Choice>,
 }
 
-#[derive(Debug, Default)]
-struct Choice {
-    calls: Calls,
-    /// The index under which the client knows each call.
-    indexes: Vec<u64>,
-    taken: HashSet<u64>,
+/// What a chunk must look like instead.
+#[derive(Debug)]
+pub(super) struct Mended {
+    pub(super) text: String,
+    /// It was more than another name.
+    pub(super) is_repair: bool,
 }
 
 impl Repair {
-    pub(super) const fn new(request: String, limit: usize) -> Self {
-        Self { request, limit, choices: BTreeMap::new() }
+    pub(super) fn new(request: String, limit: usize) -> Self {
+        Self { request, names: Names::default(), limit, choices: BTreeMap::new() }
     }
 
-    /// What a chunk with tool calls must look like instead; `None`: it is fine as it is.
-    /// `holder` is `delta`, or `message` in an answer of one piece.
-    pub(super) fn chunk(&mut self, text: &str, holder: &str) -> Result<Option<String>, Box<End>> {
-        let Ok(top) = serde_json::from_str::<Fields>(text) else { return Ok(None) };
-        let choices = elements(top.get("choices"));
+    /// The names of the client's tools, and those that the rung was told.
+    pub(super) fn restore(&mut self, names: &Names) {
+        self.names = names.clone();
+    }
+
+    /// What a chunk with tool calls, or with a finish reason, must look like instead; `None`:
+    /// it is fine as it is. `holder` is `delta`, or `message` in an answer of one piece.
+    pub(super) fn chunk(&mut self, text: &str, holder: &str) -> Result<Option<Mended>, Box<End>> {
+        let Ok(mut top) = serde_json::from_str::<Fields>(text) else { return Ok(None) };
         let mut mended = Vec::new();
-        let mut any = false;
-        for (position, raw) in choices.into_iter().enumerate() {
-            let choice: Fields = serde_json::from_str(raw.get()).unwrap_or_default();
-            let index = place(choice.get("index")).unwrap_or(position as u64);
-            let told: Fields = choice
-                .text(holder)
-                .and_then(|delta| serde_json::from_str(delta).ok())
-                .unwrap_or_default();
-            if let Some(old) = told.get("function_call").filter(|raw| raw.get().starts_with('{')) {
-                self.choices.entry(index).or_default().old(old);
-            }
-            let entries = elements(told.get("tool_calls"));
-            let new = self.entries(index, &entries, holder == "delta")?;
-            any |= new.is_some();
-            mended.push(match new {
-                Some(entries) => {
-                    let told = with(&told, "tool_calls", &entries);
-                    with(&choice, holder, &told)
+        let (mut any, mut is_repair) = (false, false);
+        for (position, raw) in elements(top.get("choices")).into_iter().enumerate() {
+            match self.choice(raw, position as u64, holder)? {
+                Some(new) => {
+                    (any, is_repair) = (true, is_repair || new.is_repair);
+                    mended.push(new.text);
                 }
-                None => raw.get().to_owned(),
-            });
+                None => mended.push(raw.get().to_owned()),
+            }
         }
-        let calls: usize = self.choices.values().map(|choice| choice.calls.len()).sum();
+        let calls: usize = self.choices.values().map(Choice::len).sum();
         if calls.saturating_add(self.choices.len()) > MOST_CALLS {
             return Err(Box::new(End::TooLarge { limit: self.limit }));
         }
-        Ok(any.then(|| {
-            let mut list = Vec::new();
-            push_array(mended.iter().map(String::as_str), &mut list);
-            with(&top, "choices", &String::from_utf8_lossy(&list))
-        }))
+        if !any {
+            return Ok(None);
+        }
+        set(&mut top, "choices", array_of(&mended));
+        Ok(Some(Mended { text: object_of(&top), is_repair }))
+    }
+
+    fn choice(
+        &mut self,
+        raw: &RawValue,
+        position: u64,
+        holder: &str,
+    ) -> Result<Option<Mended>, Box<End>> {
+        let mut choice: Fields = serde_json::from_str(raw.get()).unwrap_or_default();
+        let mut told: Fields = choice
+            .text(holder)
+            .and_then(|told| serde_json::from_str(told).ok())
+            .unwrap_or_default();
+        let index = place(choice.get("index")).unwrap_or(position);
+        let context = Context {
+            request: &self.request,
+            names: &self.names,
+            is_stream: holder == "delta",
+            has_ended: FINISH_REASONS.meaning(word(choice.get("finish_reason"))) != Meaning::NotYet,
+        };
+        let known = self.choices.entry(index).or_default();
+        let old = told.get("function_call").filter(|raw| raw.get().starts_with('{'));
+        let old = old.and_then(|raw| known.old(raw));
+        let calls = known.entries(&elements(told.get("tool_calls")), &context)?;
+        let is_repair = old.is_some() || calls.as_ref().is_some_and(|calls| calls.is_repair);
+        if old.is_none() && calls.is_none() {
+            return Ok(None);
+        }
+        if let Some(old) = old {
+            set(&mut told, "function_call", old);
+        }
+        if let Some(calls) = calls {
+            set(&mut told, "tool_calls", array_of(&calls.entries));
+        }
+        set(&mut choice, holder, object_without_empty_calls(&told));
+        Ok(Some(Mended { text: object_of(&choice), is_repair }))
     }
 
     /// Whether the arguments of every call are known to be whole.
     pub(super) fn are_whole(&self) -> bool {
-        self.choices.values().all(|choice| choice.calls.are_whole())
+        self.choices.values().all(Choice::are_whole)
+    }
+
+    /// Whether a call has begun that the client has not been told.
+    pub(super) fn keeps_back(&self) -> bool {
+        self.choices.values().any(Choice::keeps_back)
     }
 
     pub(super) fn held(&self) -> usize {
-        let held = self.choices.values().map(|choice| choice.calls.held());
-        held.fold(0, usize::saturating_add)
-    }
-
-    fn entries(
-        &mut self,
-        choice: u64,
-        entries: &[&RawValue],
-        is_stream: bool,
-    ) -> Result<Option<String>, Box<End>> {
-        if entries.is_empty() {
-            return Ok(None);
-        }
-        let request = &self.request;
-        let choice = self.choices.entry(choice).or_default();
-        choice.calls.next_delta();
-        let mut mended = Vec::new();
-        let mut any = false;
-        for (position, raw) in entries.iter().enumerate() {
-            let new = choice.entry(raw, position, is_stream, request)?;
-            any |= new.is_some();
-            mended.push(new.unwrap_or_else(|| raw.get().to_owned()));
-        }
-        let mut list = Vec::new();
-        push_array(mended.iter().map(String::as_str), &mut list);
-        Ok(any.then(|| String::from_utf8_lossy(&list).into_owned()))
-    }
-}
-
-impl Choice {
-    /// The old `function_call` needs no repair, but its arguments may be cut.
-    fn old(&mut self, raw: &RawValue) {
-        self.calls.next_delta();
-        if let Step::Begins(_) = self.calls.step(&Entry::old(raw), 0) {
-            self.index(None);
-        }
-    }
-
-    /// Gives the call that has just begun an index of its own.
-    fn index(&mut self, wanted: Option<u64>) {
-        let next = || self.taken.iter().max().map_or(0, |most| most.saturating_add(1));
-        let index = wanted.filter(|index| !self.taken.contains(index)).unwrap_or_else(next);
-        self.taken.insert(index);
-        self.indexes.push(index);
-    }
-
-    fn entry(
-        &mut self,
-        raw: &RawValue,
-        position: usize,
-        is_stream: bool,
-        request: &str,
-    ) -> Result<Option<String>, Box<End>> {
-        let entry = Entry::of(raw);
-        let (call, begins, repeats) = match self.calls.step(&entry, position) {
-            Step::Begins(call) => (call, true, false),
-            Step::GoesOn(call, is_named_again) => (call, false, is_named_again),
-            Step::Lost => {
-                return Err(Box::new(End::Broken("arguments of a tool call that never began")));
-            }
-            Step::Nothing => return Ok(None),
-        };
-        if begins {
-            self.index(entry.index);
-        }
-        let index = self.indexes.get(call).copied().unwrap_or_default();
-        let mut fields: Fields = serde_json::from_str(raw.get()).unwrap_or_default();
-        let mut any = false;
-        if is_stream && fields.text("index") != Some(index.to_string().as_str()) {
-            any |= set(&mut fields, "index", index.to_string());
-        }
-        if begins && entry.id.is_empty() {
-            any |= set(&mut fields, "id", format!("\"call_{request}_{call}\""));
-        } else if !begins && !entry.id.is_empty() {
-            any |= set(&mut fields, "id", "null".to_owned());
-        }
-        if entry.is_object || repeats {
-            let holder = if entry.custom { "custom" } else { "function" };
-            let mut inner: Fields = fields
-                .text(holder)
-                .and_then(|raw| serde_json::from_str(raw).ok())
-                .unwrap_or_default();
-            if repeats {
-                set(&mut inner, "name", "null".to_owned());
-            }
-            for key in ["arguments", "input"] {
-                let object = inner.text(key).filter(|raw| raw.starts_with('{'));
-                if let Some(object) = object {
-                    let mut quoted = Vec::new();
-                    push_string(object, &mut quoted);
-                    set(&mut inner, key, String::from_utf8_lossy(&quoted).into_owned());
-                }
-            }
-            any |= set(&mut fields, holder, object_of(&inner));
-        }
-        Ok(any.then(|| object_of(&fields)))
+        self.choices.values().map(Choice::held).fold(0, usize::saturating_add)
     }
 }
 
 fn set(fields: &mut Fields, key: &str, json: String) -> bool {
     RawValue::from_string(json).map(|raw| fields.set(key.to_owned(), raw)).is_ok()
+}
+
+fn array_of(values: &[String]) -> String {
+    let mut list = Vec::new();
+    push_array(values.iter().map(String::as_str), &mut list);
+    String::from_utf8_lossy(&list).into_owned()
 }
 
 fn object_of(fields: &Fields) -> String {
@@ -190,11 +141,11 @@ fn object_of(fields: &Fields) -> String {
     String::from_utf8_lossy(&writer.finish()).into_owned()
 }
 
-/// The object with another value for `key`.
-fn with(fields: &Fields, key: &str, json: &str) -> String {
+/// A list without entries is left out: SDKs put lists together, and no list is the safest.
+fn object_without_empty_calls(told: &Fields) -> String {
     let mut writer = Writer::new(Vec::new());
-    for (name, value) in fields.iter() {
-        writer.raw(name, if name == key { json } else { value.get() });
+    for (key, value) in told.iter().filter(|(key, raw)| (*key, raw.get()) != ("tool_calls", "[]")) {
+        writer.raw(key, value.get());
     }
     String::from_utf8_lossy(&writer.finish()).into_owned()
 }

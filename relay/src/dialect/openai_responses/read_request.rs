@@ -10,7 +10,7 @@ pub use pass_through::pass_through;
 use super::super::fields::Fields;
 use super::super::neutral::{Format, Part, Request, Role, Thinking};
 use super::super::request::members::{Members, Rule};
-use super::super::request::openai::{CACHE_MARK, effort, schema};
+use super::super::request::openai::{CACHE_MARK, effort, schema, tool_choice};
 use super::super::request::{
     Needs, OpenaiAsks, Reject, array, asks_for_schema, flag, is_empty_array, limit_of, member,
 };
@@ -107,7 +107,7 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
     }
     tools::read_all(&top.list("tools")?, &mut request)?;
     if let Some(value) = top.take("tool_choice") {
-        request.tool_choice = tools::choice(&value, &mut request)?;
+        request.tool_choice = tool_choice(&value, &mut request, tools::chosen)?;
     }
     request.parallel_tools = top.flag("parallel_tool_calls")?;
     if let Some(mut text) = top.object("text")? {

@@ -28,6 +28,8 @@ pub(in crate::dialect) struct ResponsesReader {
     extra: u64,
     /// An item was done, and its status said that it is not whole.
     cut_item: bool,
+    /// A call never got its name.
+    nameless: bool,
 }
 
 /// Places of items that have none in their events; no answer has so many items.
@@ -237,6 +239,9 @@ impl ResponsesReader {
         let Some(finish) = words.into_iter().find_map(finished) else {
             return End::Broken("the response has not ended");
         };
+        if self.nameless {
+            return End::Broken("a tool call without a name");
+        }
         let finish = match REASONS.meaning(reason) {
             Meaning::Finished(finish) => finish,
             Meaning::NotYet if finish == Finish::Stop => match self.cut_item {
@@ -287,9 +292,14 @@ impl ResponsesReader {
         let item: Part<'_> = members(event.item);
         let place = self.place_of(event);
         match word(item.kind) {
-            "function_call" | "custom_tool_call" => {
+            "function_call" | "custom_tool_call" if !Text::of(item.name).is_empty() => {
                 let call = self.call(&item, hearing);
                 *self.item(place) = Item { call: Some(call), ..Item::default() };
+            }
+            // It has its name when it is done, or is none.
+            "function_call" | "custom_tool_call" => {
+                *self.item(place) = Item::default();
+                hearing.activity();
             }
             "message" | "reasoning" | "" => *self.item(place) = Item::default(),
             // The provider's own tools.
@@ -358,7 +368,7 @@ impl ResponsesReader {
                 (event.text, Event::Reasoning)
             }
             "response.function_call_arguments.done" | "response.custom_tool_call_input.done" => {
-                let json = Text::of(event.arguments.or(event.input));
+                let json = Text::json(event.arguments.or(event.input));
                 let item = self.item(place);
                 if let Some(call) = item.call.filter(|_| !json.is_empty() && !item.told) {
                     item.told = true;
@@ -392,8 +402,12 @@ impl ResponsesReader {
         match word(item.kind) {
             "function_call" | "custom_tool_call" => {
                 let known = self.item(place).call;
+                if known.is_none() && Text::of(item.name).is_empty() {
+                    self.nameless = true;
+                    return;
+                }
                 let call = known.unwrap_or_else(|| self.call(&item, hearing));
-                let json = Text::of(item.arguments.or(item.input));
+                let json = Text::json(item.arguments.or(item.input));
                 let slot = self.item(place);
                 slot.call = Some(call);
                 if !std::mem::replace(&mut slot.told, true) && !json.is_empty() {
@@ -402,12 +416,12 @@ impl ResponsesReader {
             }
             "message" => {
                 self.told.message = true;
-                self.whole_parts(place, (Kind::Content, item.content), hearing);
+                self.whole_parts(place, false, (Kind::Content, item.content), hearing);
             }
             "reasoning" => {
                 self.told.reasoning = true;
-                self.whole_parts(place, (Kind::Summary, item.summary), hearing);
-                self.whole_parts(place, (Kind::Content, item.content), hearing);
+                self.whole_parts(place, true, (Kind::Summary, item.summary), hearing);
+                self.whole_parts(place, true, (Kind::Content, item.content), hearing);
                 if !std::mem::replace(&mut self.item(place).signed, true) {
                     say(item.encrypted_content, hearing, Event::Signature);
                 }
@@ -419,6 +433,7 @@ impl ResponsesReader {
     fn whole_parts(
         &mut self,
         place: u64,
+        is_thought: bool,
         (kind, parts): (Kind, Option<&RawValue>),
         hearing: &mut Hearing<'_>,
     ) {
@@ -429,6 +444,8 @@ impl ResponsesReader {
             }
             match word(part.kind) {
                 "summary_text" | "reasoning_text" => say(part.text, hearing, Event::Reasoning),
+                // Whatever else it thinks in is not its answer.
+                _ if is_thought => say(part.text, hearing, Event::Reasoning),
                 _ => {
                     say(part.text, hearing, Event::Text);
                     say(part.refusal, hearing, Event::Refusal);

@@ -17,6 +17,20 @@ pub(super) fn is_own(id: &str) -> bool {
     OWN.iter().any(|start| id.starts_with(start))
 }
 
+/// How the ids of answers begin that this relay makes.
+const OWN_ANSWER: &str = "resp_req_";
+
+/// The most bytes of kept items that one request may refer to.
+const MOST_FOLLOWED: usize = 16 << 20;
+
+/// A longer conversation is not kept, in bytes.
+const MOST_KEPT: usize = 1 << 20;
+
+/// Where an answer is kept among the items: no item has such an id.
+fn place_of(answer: &str) -> String {
+    format!("answer:{answer}")
+}
+
 /// What to do about a reference that nobody can follow.
 pub(super) const UNKNOWN: &str = "the item is kept elsewhere, or no longer here. Send the items \
                                   themselves instead of references to them; most SDKs do with \
@@ -30,6 +44,37 @@ pub(in crate::dialect) struct Followed {
     pub(in crate::dialect) own: Option<Box<RawValue>>,
     /// All that are known are there. `None`: none is.
     pub(in crate::dialect) all: Option<Box<RawValue>>,
+    /// The answer before is one that this relay made, and is in `own` as well.
+    pub(in crate::dialect) previous_is_own: bool,
+}
+
+/// The conversation up to an answer that a request follows, as it is kept.
+struct Before {
+    items: String,
+    is_own: bool,
+}
+
+/// The conversation that a request goes on with, if it is kept.
+fn before(
+    fields: &Fields,
+    find: &dyn Fn(&str) -> Option<String>,
+) -> Result<Option<Before>, Reject> {
+    const PARAM: &str = "previous_response_id";
+    let id: Option<String> = fields.text(PARAM).and_then(|raw| serde_json::from_str(raw).ok());
+    let Some(id) = id else { return Ok(None) };
+    let is_own = id.starts_with(OWN_ANSWER);
+    match find(&place_of(&id)) {
+        Some(items) => Ok(Some(Before { items, is_own })),
+        None if is_own => {
+            let message = format!(
+                "'{PARAM}' cannot be followed: the answer was asked for with 'store': false, is \
+                 not here any longer, or was too large to be kept. Send the items of the \
+                 conversation themselves, as most SDKs do with 'store': false."
+            );
+            Err(Reject::new(PARAM, "previous_response_not_found", message))
+        }
+        None => Ok(None),
+    }
 }
 
 /// Puts items, as `find` has them by their ids, into the place of references.
@@ -41,20 +86,38 @@ pub(in crate::dialect) fn follow(
     fields: &Fields,
     find: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Followed, Reject> {
-    let Some(input) = fields.get("input").filter(|input| may_refer(input.get())) else {
+    let before = before(fields, find)?;
+    let input = fields.get("input");
+    if before.is_none() && !input.is_some_and(|input| may_refer(input.get())) {
         return Ok(Followed::default());
-    };
+    }
+    let previous_is_own = before.as_ref().is_some_and(|before| before.is_own);
     let (mut own, mut all) = (Vec::new(), Vec::new());
-    let (mut own_changed, mut all_changed) = (false, false);
-    for (n, item) in elements(Some(input)).into_iter().enumerate() {
-        let here = Cow::Borrowed(item.get());
-        let Some(id) = reference(item) else {
+    let (mut own_changed, mut all_changed) = (previous_is_own, before.is_some());
+    let known: Option<&RawValue> =
+        before.as_ref().and_then(|before| serde_json::from_str(&before.items).ok());
+    for item in elements(known) {
+        all.push(Cow::Borrowed(item.get()));
+    }
+    if previous_is_own {
+        own.clone_from(&all);
+    }
+    let mut followed = before.as_ref().map_or(0, |before| before.items.len());
+    let asked = asked_items(input);
+    for (n, here) in asked.into_iter().enumerate() {
+        let Some(id) = reference(&here) else {
             own.push(here.clone());
             all.push(here);
             continue;
         };
         match (find(&id), is_own(&id)) {
             (Some(item), is_own) => {
+                followed = followed.saturating_add(item.len());
+                if followed > MOST_FOLLOWED {
+                    let message = "The items that 'input' refers to are too large together. Send \
+                                   fewer, or the items themselves.";
+                    return Err(Reject::new("input", "items_too_large", message));
+                }
                 own_changed |= is_own;
                 all_changed = true;
                 own.push(if is_own { Cow::Owned(item.clone()) } else { here });
@@ -79,7 +142,43 @@ pub(in crate::dialect) fn follow(
     Ok(Followed {
         own: own_changed.then(|| written(own)).flatten(),
         all: all_changed.then(|| written(all)).flatten(),
+        previous_is_own,
     })
+}
+
+/// What was said, as one list. It is copied and not read: this happens beside other streams.
+/// `None`: it is too large to be kept.
+fn conversation(input: Option<&RawValue>, output: &[&RawValue]) -> Option<String> {
+    let asked = input.map(RawValue::get).unwrap_or_default();
+    if asked.len() > MOST_KEPT {
+        return None;
+    }
+    let items = asked.strip_prefix('[').and_then(|items| items.strip_suffix(']'));
+    let asked = match items {
+        Some(items) => Cow::Borrowed(items.trim_ascii()),
+        None if asked.starts_with('"') => Cow::Owned(users(asked)),
+        None => Cow::Borrowed(""),
+    };
+    let output = output.iter().map(|item| item.get());
+    let all = std::iter::once(asked.as_ref()).filter(|items| !items.is_empty()).chain(output);
+    let mut list = Vec::new();
+    push_array(all, &mut list);
+    String::from_utf8(list).ok()
+}
+
+/// A text as an item of the user's.
+fn users(text: &str) -> String {
+    format!(r#"{{"role":"user","content":{text}}}"#)
+}
+
+/// What a request says, as items: a text is one of the user's.
+fn asked_items(input: Option<&RawValue>) -> Vec<Cow<'_, str>> {
+    match input {
+        Some(text) if text.get().starts_with('"') => {
+            vec![Cow::Owned(users(text.get()))]
+        }
+        input => elements(input).into_iter().map(|item| Cow::Borrowed(item.get())).collect(),
+    }
 }
 
 fn may_refer(input: &str) -> bool {
@@ -87,15 +186,19 @@ fn may_refer(input: &str) -> bool {
 }
 
 /// The id that an item refers to; `None`: it is an item itself.
-fn reference(item: &RawValue) -> Option<String> {
-    let members: Fields = serde_json::from_str(item.get()).ok()?;
+fn reference(item: &str) -> Option<String> {
+    if !may_refer(item) {
+        return None;
+    }
+    let members: Fields = serde_json::from_str(item).ok()?;
     let is_one = members.text("type").and_then(string_inner) == Some("item_reference");
     serde_json::from_str(members.text("id").filter(|_| is_one)?).ok()
 }
 
-/// The items of a whole answer, or of the last event of a stream, with their ids.
+/// The items of a whole answer, or of the last event of a stream, with their ids; and the
+/// answer itself: all that was said before it to the request of these `fields`, and it.
 #[must_use]
-pub fn items(answer: &[u8]) -> Vec<(String, String)> {
+pub(in crate::dialect) fn kept(fields: &Fields, answer: &[u8]) -> Vec<(String, String)> {
     let text = String::from_utf8_lossy(answer);
     let data = text.lines().find_map(|line| line.strip_prefix("data: "));
     let top: Fields = serde_json::from_str(data.unwrap_or(&text)).unwrap_or_default();
@@ -106,7 +209,15 @@ pub fn items(answer: &[u8]) -> Vec<(String, String)> {
         let id: String = serde_json::from_str(members.text("id")?).ok()?;
         Some((id, item.get().to_owned()))
     };
-    elements(response.get("output")).into_iter().filter_map(with_id).collect()
+    let output = elements(response.get("output"));
+    let mut kept: Vec<(String, String)> = output.iter().copied().filter_map(with_id).collect();
+    let id = response.text("id").and_then(|raw| serde_json::from_str::<String>(raw).ok());
+    // What it follows elsewhere, nobody here knows.
+    let id = id.filter(|_| fields.text("previous_response_id").is_none());
+    if let Some((id, all)) = id.zip(conversation(fields.get("input"), &output)) {
+        kept.push((place_of(&id), all));
+    }
+    kept
 }
 
 #[cfg(test)]
@@ -151,10 +262,15 @@ mod tests {
         let response = r#"{"id":"r","output":[{"id":"a","n":1.0},{"n":2},{"id":"b"}]}"#;
         let event = format!("event: x\ndata: {{\"response\":{response}}}\n\n");
         for answer in [response, event.as_str()] {
-            let wanted = [("a", r#"{"id":"a","n":1.0}"#), ("b", r#"{"id":"b"}"#)]
-                .map(|(id, item)| (id.to_owned(), item.to_owned()));
-            assert_eq!(items(answer.as_bytes()), wanted);
+            let all = r#"[{"role":"user","content":"x"},{"id":"a","n":1.0},{"n":2},{"id":"b"}]"#;
+            let wanted =
+                [("a", r#"{"id":"a","n":1.0}"#), ("b", r#"{"id":"b"}"#), ("answer:r", all)]
+                    .map(|(id, item)| (id.to_owned(), item.to_owned()));
+            let asked = |json: &str| serde_json::from_str::<Fields>(json).unwrap();
+            assert_eq!(kept(&asked(r#"{"input":"x"}"#), answer.as_bytes()), wanted);
+            let elsewhere = asked(r#"{"input":"x","previous_response_id":"theirs"}"#);
+            assert_eq!(kept(&elsewhere, answer.as_bytes()), wanted[..2]);
         }
-        assert!(items(b"no JSON").is_empty());
+        assert!(kept(&Fields::default(), b"no JSON").is_empty());
     }
 }

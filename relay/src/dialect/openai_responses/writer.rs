@@ -70,11 +70,13 @@ impl ResponsesWriter {
         }
     }
 
-    fn start(&mut self, id: &str, model: &str, out: &mut BytesMut) {
+    fn start(&mut self, model: &str, out: &mut BytesMut) {
         if std::mem::replace(&mut self.started, true) {
             return;
         }
-        self.id = if id.is_empty() { format!("resp_{}", self.request) } else { id.to_owned() };
+        // The relay's own, whatever the provider called it: a client may refer to it, and
+        // nobody but the relay could follow.
+        self.id = format!("resp_{}", self.request);
         model.clone_into(&mut self.model);
         let response = self.response(None, &[]).json();
         for name in ["response.created", "response.in_progress"] {
@@ -317,8 +319,8 @@ impl ResponsesWriter {
 impl Writer for ResponsesWriter {
     fn event(&mut self, event: &Event<'_>, _facts: &Facts, out: &mut BytesMut) {
         match event {
-            Event::Begin { id, model } => self.start(id.escaped(), model.escaped(), out),
-            _ => self.start("", "", out),
+            Event::Begin { model, .. } => self.start(model.escaped(), out),
+            _ => self.start("", out),
         }
         if event.is_content() {
             self.finish = None;
@@ -342,7 +344,7 @@ impl Writer for ResponsesWriter {
     }
 
     fn tail(&mut self, _facts: &Facts, out: &mut BytesMut) {
-        self.start("", "", out);
+        self.start("", out);
         self.close(None, out);
         self.close_calls(true, out);
     }
@@ -361,7 +363,7 @@ impl Writer for ResponsesWriter {
         let output = self.output(answer);
         let output: Vec<&str> = output.iter().map(String::as_str).collect();
         let response = Response {
-            id: if answer.id.is_empty() { &made } else { &answer.id },
+            id: &made,
             model: &answer.model,
             created: self.created,
             ended: Some((answer.finish, facts)),

@@ -4,11 +4,12 @@ use super::Reject;
 use super::members::{Members, Rule, Value};
 use crate::dialect::fields::{Fields, Writer};
 use crate::dialect::neutral::{
-    Audio, Degrade, Effort, File, Format, Image, Part, Request, Signed, Source, Target, Thinking,
-    Tool, ToolChoice, Unable,
+    Audio, Degrade, Effort, FREE_TEXT, File, Format, Image, Part, Request, Signed, Source, Target,
+    Thinking, Tool, ToolChoice, Unable,
 };
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
 use shared::Dialect;
 use std::borrow::Cow;
 
@@ -87,6 +88,57 @@ pub(in crate::dialect) fn function(members: &mut Members<'_>) -> Result<Tool, Re
     })
 }
 
+/// Reads `description` and `format` of a tool that takes free text: offered as one that takes
+/// it as an argument. The grammar of the text is told in words; in chat it stands in an object
+/// of its own.
+pub(in crate::dialect) fn free_text(
+    members: &mut Members<'_>,
+    name: String,
+    request: &mut Request,
+) -> Result<(), Reject> {
+    let mut description = members.string("description")?.unwrap_or_default();
+    if let Some(mut format) = members.object("format")? {
+        if format.required("type")? == "grammar" {
+            match format.object("grammar")? {
+                Some(mut grammar) => {
+                    description.push_str(&grammar_words(&mut grammar)?);
+                    grammar.finish(&[], request);
+                }
+                None => description.push_str(&grammar_words(&mut format)?),
+            }
+        }
+        format.finish(&[], request);
+    }
+    let schema = json!({
+        "type": "object",
+        "properties": {FREE_TEXT: {"type": "string"}},
+        "required": [FREE_TEXT],
+        "additionalProperties": false,
+    });
+    request.free_text.push(name.clone());
+    request.tools.push(Tool {
+        name,
+        description: Some(description).filter(|text| !text.is_empty()),
+        parameters: to_raw_value(&schema).ok(),
+        strict: None,
+    });
+    Ok(())
+}
+
+fn grammar_words(grammar: &mut Members<'_>) -> Result<String, Reject> {
+    let syntax = grammar.string("syntax")?.unwrap_or_default();
+    let definition = grammar.required("definition")?;
+    Ok(format!(
+        "\n\nWrite the whole text into the argument '{FREE_TEXT}'. It must follow this {syntax} \
+         grammar:\n{definition}"
+    ))
+}
+
+/// The arguments of a call whose input was free text.
+pub(in crate::dialect) fn free_arguments(text: &str) -> String {
+    json!({FREE_TEXT: text}).to_string()
+}
+
 /// Reads `name`, `description`, `schema` and `strict` of a format.
 pub(in crate::dialect) fn schema(members: &mut Members<'_>) -> Result<Format, Reject> {
     let missing = Reject::missing(&members.at("schema"), "a JSON schema");
@@ -98,8 +150,24 @@ pub(in crate::dialect) fn schema(members: &mut Members<'_>) -> Result<Format, Re
     })
 }
 
-/// Reads a tool choice that is one word; `None`: nobody knows it.
-pub(in crate::dialect) fn choice_word(word: &str) -> Option<ToolChoice> {
+/// Reads a tool choice. One that is no word names a tool, as `named` reads it in its dialect.
+pub(in crate::dialect) fn tool_choice(
+    value: &Value<'_>,
+    request: &mut Request,
+    named: fn(Members<'_>, &mut Request) -> Result<Option<ToolChoice>, Reject>,
+) -> Result<Option<ToolChoice>, Reject> {
+    if !value.is_string() {
+        return named(value.members()?, request);
+    }
+    let choice = choice_word(&value.string()?);
+    if choice.is_none() {
+        request.foreign.push(value.path().to_owned());
+    }
+    Ok(choice)
+}
+
+/// A tool choice that is one word; `None`: nobody knows it.
+fn choice_word(word: &str) -> Option<ToolChoice> {
     Some(match word {
         "none" => ToolChoice::None,
         "auto" => ToolChoice::Auto,

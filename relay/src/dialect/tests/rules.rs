@@ -18,6 +18,7 @@ mod read_gemini;
 mod read_responses;
 mod taken_back;
 mod through;
+mod unknown;
 mod whole;
 mod write;
 

@@ -3,7 +3,7 @@
 use super::{Driver, Phase};
 use crate::config::Stamp;
 use crate::dialect::client_error::{BelayError, ClientError, error_event};
-use crate::dialect::{openai_responses, stamp};
+use crate::dialect::stamp;
 use crate::drive::capture::MOST_ASKED;
 use crate::drive::closing::Closing;
 use crate::drive::count;
@@ -67,10 +67,10 @@ impl Driver {
         }
     }
 
-    /// Keeps the items of an answer to which its client may refer by their ids.
+    /// Keeps what its client may refer to by ids: an answer, and its items.
     fn keep_items(&self, answer: &[u8]) {
-        if self.request.may_refer() {
-            let items = openai_responses::items(answer);
+        let items = self.request.kept_of(answer);
+        if !items.is_empty() {
             self.relay.items.keep(wall::now(), &self.log.start.client, items);
         }
     }

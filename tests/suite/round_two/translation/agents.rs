@@ -175,6 +175,15 @@ fn calls(
                 event("message_stop", json!({})),
             ]
             .concat(),
+            "openai-responses" => {
+                let item = json!({"id": "fc_1", "type": "function_call", "call_id": "call_9",
+                    "name": name, "arguments": arguments, "status": "completed"});
+                let response = json!({"id": "resp_1", "object": "response", "model": "m",
+                    "status": "completed", "output": [item],
+                    "usage": {"input_tokens": 5, "output_tokens": 7}});
+                event("response.output_item.done", json!({"output_index": 0, "item": item}))
+                    + &event("response.completed", json!({"response": response}))
+            }
             _ => [
                 openai::role(),
                 openai::tool_call(0, "call_9", name, ""),
@@ -282,4 +291,90 @@ async fn requests_of_codex_and_claude_code_arrive_in_every_dialect() {
             }
         }
     }
+}
+
+/// What Codex sends for models that take their tools from the conversation: the tools are an
+/// item of the input, and no member of the request.
+fn codex_with_late_tools() -> Value {
+    let mut request = codex();
+    let tools = request.as_object_mut().unwrap().remove("tools").unwrap();
+    let input = request["input"].as_array_mut().unwrap();
+    input.insert(1, json!({"type": "additional_tools", "role": "developer", "tools": tools}));
+    request
+}
+
+#[tokio::test]
+async fn e7_tools_that_codex_sends_in_the_conversation_are_offered_everywhere() {
+    for dialect in ["openai-chat", "anthropic-messages", "gemini"] {
+        let a = Provider::scripted(calls(dialect, "read_note", r#"{"id":"6"}"#)).await;
+        let relay = Relay::start(&Setup::over(&[&a]).dialect("a", dialect)).await;
+        let answer = post(&relay, "/v1/responses", &codex_with_late_tools()).await;
+        assert_eq!(answer.status, 200, "{dialect}: {}", answer.body_text());
+        let [call] = items(&answer).try_into().unwrap();
+        let named = (&call["namespace"], &call["name"]);
+        assert_eq!(named, (&json!("mcp__files"), &json!("read_note")), "{dialect}");
+        let told = told_tools(&a.call(0).await.json());
+        let wanted =
+            ["exec_command", "apply_patch", "multi_agent_v1__close_agent", "mcp__files__read_note"];
+        assert_eq!(told, wanted, "{dialect}");
+    }
+    // Its own dialect gets it as it is.
+    let a = Provider::always(Reply::status(503)).await;
+    let relay = Relay::start(&Setup::over(&[&a]).dialect("a", "openai-responses")).await;
+    post(&relay, "/v1/responses", &codex_with_late_tools()).await;
+    let told = a.call(0).await.json();
+    assert_eq!(told["input"], codex_with_late_tools()["input"]);
+}
+
+/// A chat client's tool that takes free text, and a call of it in the turn before.
+fn chat_with_free_text(stream: bool) -> Value {
+    let grammar = json!({"syntax": "lark", "definition": "start: begin_patch"});
+    let call = json!({"id": "call_1", "type": "custom",
+        "custom": {"name": "apply.patch", "input": "*** Begin"}});
+    json!({
+        "model": "chat",
+        "stream": stream,
+        "messages": [
+            {"role": "user", "content": "Patch it."},
+            {"role": "assistant", "content": null, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "call_1", "content": "rejected"},
+        ],
+        "tools": [{"type": "custom", "custom": {"name": "apply.patch", "description": "Edits.",
+            "format": {"type": "grammar", "grammar": grammar}}}],
+        "tool_choice": {"type": "custom", "custom": {"name": "apply.patch"}},
+    })
+}
+
+#[tokio::test]
+async fn a_chat_clients_tool_that_takes_free_text_works_on_rungs_of_every_dialect() {
+    const TEXT: &str = "*** Begin \"\u{e9}\"";
+    let arguments = r#"{"input":"*** Begin \"\u00e9\""}"#;
+    for dialect in ["anthropic-messages", "gemini", "openai-responses"] {
+        let a = Provider::scripted(calls(dialect, "patch", arguments)).await;
+        let relay = Relay::start(&Setup::over(&[&a]).dialect("a", dialect)).await;
+        let answer = post(&relay, "/v1/chat/completions", &chat_with_free_text(false)).await;
+        assert_eq!(answer.status, 200, "{dialect}: {}", answer.body_text());
+        let call = answer.json()["choices"][0]["message"]["tool_calls"][0].clone();
+        assert_eq!(call["type"], "custom", "{dialect}: {call}");
+        assert_eq!(call["custom"], json!({"name": "apply.patch", "input": TEXT}), "{dialect}");
+        let told = a.call(0).await.json().to_string();
+        for words in ["start: begin_patch", "rejected", "*** Begin"] {
+            assert!(told.contains(words), "{dialect}: {words} in {told}");
+        }
+        let answer = post(&relay, "/v1/chat/completions", &chat_with_free_text(true)).await;
+        let entries: Vec<Value> = answer
+            .chunks()
+            .iter()
+            .filter_map(|chunk| chunk.pointer("/choices/0/delta/tool_calls/0").cloned())
+            .collect();
+        assert_eq!(entries[0]["type"], "custom", "{dialect}: {entries:?}");
+        let input: String =
+            entries.iter().filter_map(|entry| entry["custom"]["input"].as_str()).collect();
+        assert_eq!((&entries[0]["custom"]["name"], input.as_str()), (&json!("apply.patch"), TEXT));
+    }
+    // Its own dialect is told what it said, in a name that it takes.
+    let a = Provider::always(Reply::text("ok")).await;
+    let relay = Relay::start(&Setup::over(&[&a])).await;
+    post(&relay, "/v1/chat/completions", &chat_with_free_text(true)).await.assert_good("ok");
+    assert_eq!(a.call(0).await.json()["tools"][0]["custom"]["name"], "apply_patch");
 }

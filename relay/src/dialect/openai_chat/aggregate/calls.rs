@@ -5,7 +5,7 @@
 
 use super::super::super::fields::{Fields, Writer, push_string};
 use super::{Budget, Full, elements, join, keep, object};
-use crate::dialect::json::string_inner;
+use crate::dialect::json::{is_bare, place, string_inner};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -35,8 +35,8 @@ impl Calls {
     pub(super) fn absorb(&mut self, entries: &RawValue, budget: &mut Budget) -> Result<(), Full> {
         for (position, entry) in elements(entries).into_iter().enumerate() {
             let fields = object(entry.get());
-            let index = fields.text("index").and_then(|raw| raw.parse().ok());
-            let at = self.place(index.unwrap_or(position as u64), budget)?;
+            let index = place(fields.get("index")).unwrap_or(position as u64);
+            let at = self.place(index, budget)?;
             if let Some(call) = self.list.get_mut(at) {
                 call.absorb(fields, budget)?;
             }
@@ -99,8 +99,7 @@ impl Call {
         for (key, value) in object(piece) {
             match key.as_str() {
                 "name" => self.join_name(value.get(), budget)?,
-                "arguments" | "input" if value.get().starts_with('{') => {
-                    // Arguments are JSON in a string; this vendor left out the string.
+                "arguments" | "input" if is_bare(value.get()) => {
                     let mut quoted = Vec::new();
                     push_string(value.get(), &mut quoted);
                     join(&mut self.arguments, &String::from_utf8_lossy(&quoted), budget)?;

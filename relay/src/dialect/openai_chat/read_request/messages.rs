@@ -3,7 +3,9 @@
 use crate::dialect::neutral::{Part, Request, Role, Signed};
 use crate::dialect::request::Reject;
 use crate::dialect::request::members::{Members, Rule, Value};
-use crate::dialect::request::openai::{CACHE_MARK, audio, content_of, file, gemini_proof, image};
+use crate::dialect::request::openai::{
+    CACHE_MARK, audio, content_of, file, free_arguments, gemini_proof, image,
+};
 use shared::Dialect;
 
 /// What becomes of a message's other fields.
@@ -166,6 +168,9 @@ fn assistant(members: &mut Members<'_>, request: &mut Request) -> Result<(), Rej
 fn call(value: &Value<'_>, request: &mut Request) -> Result<Option<Part>, Reject> {
     let mut members = value.members()?;
     let kind = members.string("type")?;
+    if kind.as_deref() == Some("custom") {
+        return custom_call(members, request).map(Some);
+    }
     if !matches!(kind.as_deref(), None | Some("" | "function")) {
         request.foreign.push(members.at("type"));
         return Ok(None);
@@ -180,6 +185,19 @@ fn call(value: &Value<'_>, request: &mut Request) -> Result<Option<Part>, Reject
     function.finish(FUNCTION, request);
     members.finish(CALL, request);
     Ok(Some(Part::Call { id, name, arguments, signed }))
+}
+
+/// A call whose input was free text.
+fn custom_call(mut members: Members<'_>, request: &mut Request) -> Result<Part, Reject> {
+    let id = members.required("id")?;
+    let missing = Reject::missing(&members.at("custom"), "an object with name and input");
+    let mut custom = members.object("custom")?.ok_or(missing)?;
+    let name = custom.required("name")?;
+    let arguments = free_arguments(&custom.string("input")?.unwrap_or_default());
+    let signed = gemini_proof(&mut members, request)?;
+    custom.finish(FUNCTION, request);
+    members.finish(CALL, request);
+    Ok(Part::Call { id, name, arguments, signed })
 }
 
 /// Reasoning that a provider has it back from: as a text, under either of two names, and as

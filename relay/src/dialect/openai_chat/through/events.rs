@@ -13,7 +13,7 @@ use crate::dialect::answer::{AnswerSpec, End, Facts, Form, Heard, Telling};
 use crate::dialect::fields::{Fields, Writer};
 use crate::dialect::frame;
 use crate::dialect::json::{elements, members, raw_members, word};
-use crate::dialect::neutral::{Finish, Meaning};
+use crate::dialect::neutral::{Finish, Meaning, Names};
 use crate::dialect::provider_error::{ProviderError, parse_error, parse_error_event};
 use crate::dialect::sse::Event;
 use bytes::BytesMut;
@@ -30,6 +30,8 @@ pub(in crate::dialect) struct State {
     counts_are_new: bool,
     /// One bit for each choice that has its finish reason.
     finished: u128,
+    /// One bit for each choice that has content.
+    begun: u128,
     told_finished: bool,
     /// Framed events that are kept back for the ending.
     tail: BytesMut,
@@ -54,6 +56,7 @@ impl State {
             counts: Counts::default(),
             counts_are_new: false,
             finished: 0,
+            begun: 0,
             told_finished: false,
             tail: BytesMut::new(),
             usage: String::new(),
@@ -65,6 +68,27 @@ impl State {
 
     const fn all_finished(&self) -> bool {
         self.finished != 0 && self.finished.count_ones() >= self.spec.choices
+    }
+
+    /// Whether each of the choices that have begun, and were asked for, has its finish reason.
+    const fn has_finished(&self) -> bool {
+        let others = u128::MAX.checked_shl(self.spec.choices);
+        let begun = match others {
+            Some(others) => self.begun & !others,
+            None => self.begun,
+        };
+        self.finished != 0 && begun & !self.finished == 0
+    }
+
+    /// What `[DONE]` means, or the end of an answer in one piece. Without a finish reason it is
+    /// believed after content alone: not of a provider that sends finish reasons, as one does
+    /// that has sent another choice's, and not while a call's arguments are not whole.
+    fn done(&mut self) -> End {
+        self.facts.done = true;
+        let open = self.facts.tool_open && !self.repair.are_whole() || self.repair.keeps_back();
+        let sends_them = self.spec.finishes || self.finished != 0;
+        let ended = self.has_finished() || (self.facts.content && !sends_them);
+        if ended && !open { End::Proper } else { End::Cut }
     }
 
     /// No chunk is an array, but Gemini's errors can be in one.
@@ -109,11 +133,11 @@ impl State {
         *kind = kind.saturating_add(1);
         if chunk.says && self.told_finished {
             // It goes on: that was no finish reason, and what comes may still break.
-            self.finished = Default::default();
             self.told_finished = false;
             heard.finished = false;
         }
-        self.finished |= chunk.finished;
+        self.begun |= chunk.begun;
+        self.finished = (self.finished & !chunk.spoken) | chunk.finished;
         let all_finished = self.all_finished();
 
         let facts = &mut self.facts;
@@ -161,7 +185,8 @@ impl State {
         text: Cow<'t, str>,
         holder: &str,
     ) -> Result<Cow<'t, str>, Box<End>> {
-        if !chunk.tool {
+        let frees = chunk.finished != 0 && self.repair.keeps_back();
+        if !chunk.tool && !frees {
             return Ok(text);
         }
         let mended = self.repair.chunk(&text, holder)?;
@@ -170,8 +195,8 @@ impl State {
             return Err(Box::new(End::TooLarge { limit }));
         }
         let Some(mended) = mended else { return Ok(text) };
-        self.facts.repaired = self.facts.repaired.saturating_add(1);
-        Ok(Cow::Owned(mended))
+        self.facts.repaired = self.facts.repaired.saturating_add(u32::from(mended.is_repair));
+        Ok(Cow::Owned(mended.text))
     }
 
     fn grow(&mut self, text: &str) -> Option<End> {
@@ -192,13 +217,7 @@ impl Telling for State {
         }
         let data = event.data.trim_ascii();
         if data == DONE {
-            self.facts.done = true;
-            // It is believed after content alone: not of a provider that sends finish reasons,
-            // and not while a call's arguments are not whole.
-            let open = self.facts.tool_open && !self.repair.are_whole();
-            let answered = self.facts.content && !self.spec.finishes;
-            let ended = !open && (self.finished != 0 || answered);
-            return Some(if ended { End::Proper } else { End::Cut });
+            return Some(self.done());
         }
         if !matches!(data.first(), Some(b'{' | b'[')) {
             self.facts.drop_one();
@@ -261,6 +280,9 @@ impl Telling for State {
             Ok(text) => text,
             Err(end) => return *end,
         };
+        if !self.has_finished() && self.done() != End::Proper {
+            return End::Cut;
+        }
         match self.spec.form {
             // A text is a chunk of its own already.
             Form::Stream if self.of_texts => frame::data(&text, &mut self.tail),
@@ -271,6 +293,10 @@ impl Telling for State {
             Form::Whole => self.body = Body::Untouched(text.into_owned().into_bytes()),
         }
         End::Proper
+    }
+
+    fn restore(&mut self, names: &Names) {
+        self.repair.restore(names);
     }
 
     fn take_tail(&mut self) -> BytesMut {

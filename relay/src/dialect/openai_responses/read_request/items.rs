@@ -2,11 +2,12 @@
 
 use super::super::references::UNKNOWN;
 use super::tools::{self, qualified};
-use crate::dialect::neutral::{FREE_TEXT, Part, Request, Role, Signed};
+use crate::dialect::neutral::{Part, Request, Role, Signed};
 use crate::dialect::request::Reject;
 use crate::dialect::request::members::{Members, Rule, Value};
-use crate::dialect::request::openai::{CACHE_MARK, audio, content_of, file, gemini_proof, image};
-use serde_json::json;
+use crate::dialect::request::openai::{
+    CACHE_MARK, audio, content_of, file, free_arguments, gemini_proof, image,
+};
 use shared::Dialect;
 
 /// What an answer said of its own items, sent back as it came, and what OpenAI's SDK for
@@ -166,7 +167,7 @@ fn call(
     let name = members.required("name")?;
     let name = qualified(&members.string("namespace")?.unwrap_or_default(), name);
     let arguments = match members.string("input")? {
-        Some(text) => json!({FREE_TEXT: text}).to_string(),
+        Some(text) => free_arguments(&text),
         None => {
             let arguments = members.string("arguments")?.filter(|json| !json.trim().is_empty());
             arguments.unwrap_or_else(|| "{}".to_owned())

@@ -6,12 +6,10 @@
 //! is left out where there are others, since most answers need no search. Where it is all
 //! that there is, it was what the client asked for.
 
-use crate::dialect::neutral::{FREE_TEXT, NAMESPACE_END, Request, Tool, ToolChoice};
+use crate::dialect::neutral::{NAMESPACE_END, Request, Tool, ToolChoice};
 use crate::dialect::request::Reject;
 use crate::dialect::request::members::{Members, Rule, Value};
-use crate::dialect::request::openai::{CACHE_MARK, choice_word, function};
-use serde_json::json;
-use serde_json::value::to_raw_value;
+use crate::dialect::request::openai::{CACHE_MARK, free_text, function};
 use std::collections::HashSet;
 
 const TOOL: &[Rule] = &[
@@ -78,9 +76,8 @@ fn tool(
             members.finish(TOOL, request);
         }
         "custom" => {
-            let tool = free_text(&mut members, namespace, request)?;
-            request.free_text.push(tool.name.clone());
-            request.tools.push(tool);
+            let name = qualified(namespace, members.required("name")?);
+            free_text(&mut members, name, request)?;
             members.finish(TOOL, request);
         }
         // One within another would be a name that has no way back.
@@ -104,53 +101,11 @@ pub(super) fn qualified(namespace: &str, name: String) -> String {
     if namespace.is_empty() { name } else { format!("{namespace}{NAMESPACE_END}{name}") }
 }
 
-/// A tool that takes free text, as one that takes it as an argument. The grammar of the text
-/// is told in words.
-fn free_text(
-    members: &mut Members<'_>,
-    namespace: &str,
-    request: &mut Request,
-) -> Result<Tool, Reject> {
-    let name = qualified(namespace, members.required("name")?);
-    let mut description = members.string("description")?.unwrap_or_default();
-    if let Some(mut format) = members.object("format")? {
-        if format.required("type")? == "grammar" {
-            let syntax = format.string("syntax")?.unwrap_or_default();
-            let grammar = format.required("definition")?;
-            description.push_str(&format!(
-                "\n\nWrite the whole text into the argument '{FREE_TEXT}'. It must follow this \
-                 {syntax} grammar:\n{grammar}"
-            ));
-        }
-        format.finish(&[], request);
-    }
-    let schema = json!({
-        "type": "object",
-        "properties": {FREE_TEXT: {"type": "string"}},
-        "required": [FREE_TEXT],
-        "additionalProperties": false,
-    });
-    Ok(Tool {
-        name,
-        description: Some(description).filter(|text| !text.is_empty()),
-        parameters: to_raw_value(&schema).ok(),
-        strict: None,
-    })
-}
-
-/// Which tool is to be called.
-pub(super) fn choice(
-    value: &Value<'_>,
+/// The tool that is to be called.
+pub(super) fn chosen(
+    mut members: Members<'_>,
     request: &mut Request,
 ) -> Result<Option<ToolChoice>, Reject> {
-    if value.is_string() {
-        let choice = choice_word(&value.string()?);
-        if choice.is_none() {
-            request.foreign.push(value.path().to_owned());
-        }
-        return Ok(choice);
-    }
-    let mut members = value.members()?;
     if !matches!(members.required("type")?.as_str(), "function" | "custom") {
         request.foreign.push(members.at("type"));
         return Ok(None);

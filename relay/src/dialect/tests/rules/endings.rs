@@ -201,10 +201,12 @@ fn a_second_beginning_within_an_answer_breaks_it_unless_nothing_has_come_yet() {
     ]);
     for (from, body, ends_well) in [
         (MESSAGES, start("m") + &start("m") + &text("one") + &end, true),
+        (MESSAGES, start("m") + &start("n") + &text("one") + &end, true),
         (MESSAGES, start("m") + &text("one") + &start("m") + &text("two") + &end, false),
         (MESSAGES, start("m") + &text("one") + &start("n") + &text("two") + &end, false),
         (MESSAGES, start("m") + &text("one") + &end + &start("n") + &text("two") + &end, true),
         (RESPONSES, created("r") + &created("r") + &delta("one") + &completed, true),
+        (RESPONSES, created("r") + &created("s") + &delta("one") + &completed, true),
         (
             RESPONSES,
             created("r") + &delta("one") + &created("s") + &delta("two") + &completed,
@@ -238,182 +240,6 @@ fn a_stop_after_nothing_but_reasoning_is_not_told_before_the_end() {
         let told =
             towards(CHAT, to, Form::Stream, chunk(&thought.replace("stop", "length")).as_bytes());
         assert_eq!(told.finished, 1, "{to}");
-    }
-}
-
-/// What the reader takes an unknown thing for, within an answer that is otherwise good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Taken {
-    /// It says nothing: a sign of life.
-    Nothing,
-    /// Content that no other dialect has words for.
-    Content,
-    /// An error that the provider tells.
-    Error,
-}
-
-/// Unknown things in OpenAI's dialects.
-fn unknown_to_openai() -> Vec<(&'static str, Dialect, String, Taken)> {
-    vec![
-        (
-            "chat: a member of a chunk",
-            CHAT,
-            data(&[r#"{"id":"c-1","news":{"a":1}}"#]),
-            Taken::Nothing,
-        ),
-        (
-            "chat: a member of a choice",
-            CHAT,
-            chunk(r#"{"index":0,"news":"x","delta":{}}"#),
-            Taken::Nothing,
-        ),
-        ("chat: a member of a delta", CHAT, delta(r#""news":"x""#), Taken::Nothing),
-        (
-            "chat: a finish reason of another type",
-            CHAT,
-            chunk(r#"{"index":0,"delta":{},"finish_reason":7}"#),
-            Taken::Nothing,
-        ),
-        ("responses: an event", RESPONSES, named(&[r#"{"type":"response.news"}"#]), Taken::Nothing),
-        (
-            "responses: a delta",
-            RESPONSES,
-            named(&[r#"{"type":"response.news.delta","delta":"x"}"#]),
-            Taken::Content,
-        ),
-        (
-            "responses: a piece that is done",
-            RESPONSES,
-            named(&[r#"{"type":"response.news.done","text":"x"}"#]),
-            Taken::Nothing,
-        ),
-        (
-            "responses: an item",
-            RESPONSES,
-            named(&[
-                r#"{"type":"response.output_item.added","output_index":5,"item":{"type":"news"}}"#,
-            ]),
-            Taken::Content,
-        ),
-        (
-            "responses: an error of no type",
-            RESPONSES,
-            data(&[r#"{"error":{"message":"m"}}"#]),
-            Taken::Error,
-        ),
-    ]
-}
-
-/// Unknown things in the others.
-fn unknown_to_others() -> Vec<(&'static str, Dialect, String, Taken)> {
-    vec![
-        (
-            "messages: an event",
-            MESSAGES,
-            named(&[r#"{"type":"news","delta":{"type":"text_delta","text":"no"}}"#]),
-            Taken::Nothing,
-        ),
-        (
-            "messages: a block",
-            MESSAGES,
-            named(&[r#"{"type":"content_block_start","index":7,"content_block":{"type":"news"}}"#]),
-            Taken::Content,
-        ),
-        (
-            "messages: a block of no type",
-            MESSAGES,
-            named(&[r#"{"type":"content_block_start","index":7,"content_block":{}}"#]),
-            Taken::Nothing,
-        ),
-        (
-            "messages: a delta",
-            MESSAGES,
-            named(&[
-                r#"{"type":"content_block_delta","index":0,"delta":{"type":"news","text":"no"}}"#,
-            ]),
-            Taken::Nothing,
-        ),
-        (
-            "messages: an error of no type",
-            MESSAGES,
-            data(&[r#"{"error":{"message":"m"}}"#]),
-            Taken::Error,
-        ),
-        ("gemini: a member", GEMINI, data(&[r#"{"news":1}"#]), Taken::Nothing),
-        ("gemini: a part", GEMINI, parts(r#"{"news":"x"}"#), Taken::Nothing),
-        (
-            "gemini: another candidate's end",
-            GEMINI,
-            candidate(r#"{"index":1,"finishReason":"NEW"}"#),
-            Taken::Nothing,
-        ),
-    ]
-}
-
-#[test]
-fn what_is_unknown_is_taken_for_what_this_table_says() {
-    for (name, from, event, taken) in unknown_to_openai().into_iter().chain(unknown_to_others()) {
-        let (start, end) = match from {
-            CHAT => (said("text"), finish("stop") + DONE),
-            MESSAGES => {
-                let text = r#"{"type":"text","text":""}"#;
-                let hi = block(0, text, &[r#"{"type":"text_delta","text":"text"}"#]);
-                let all = blocks(&[hi[..2].to_vec()], "end_turn");
-                let at = all.find("event: message_delta").unwrap();
-                (all[..at].to_owned(), all[at..].to_owned())
-            }
-            RESPONSES => {
-                let all = terminal("completed", "");
-                let at = all.find("event: response.completed").unwrap();
-                (all[..at].to_owned(), all[at..].to_owned())
-            }
-            _ => (parts(r#"{"text":"text"}"#), ended("STOP")),
-        };
-        let good = read(from, (start.clone() + &end).as_bytes());
-        assert_eq!(good.end, Some(End::Proper), "{name}");
-        let tokens = |body: &str| towards(from, CHAT, Form::Stream, body.as_bytes());
-        let (before, after) = (tokens(&start), tokens(&(start.clone() + &event)));
-        let got = match (&after.end, after.tokens - before.tokens) {
-            (Some(End::Error(_)), _) => Taken::Error,
-            (_, 0) => Taken::Nothing,
-            _ => Taken::Content,
-        };
-        assert_eq!(got, taken, "{name}: {after:?}");
-        if taken != Taken::Error {
-            let told = tokens(&(start + &event + &end));
-            assert_eq!(told.end, Some(End::Proper), "{name}: {told:?}");
-        }
-    }
-}
-
-#[test]
-fn done_without_a_finish_reason_is_believed_only_where_nothing_speaks_against_it() {
-    let text = said("text") + DONE;
-    let call = |arguments: &str| {
-        calls(&format!(
-            r#"{{"index":0,"id":"a","function":{{"name":"f","arguments":"{arguments}"}}}}"#
-        )) + DONE
-    };
-    let old = delta(r#""function_call":{"name":"f","arguments":"{"}"#) + DONE;
-    for (name, body, of_any, of_one_that_finishes) in [
-        ("text", text.clone(), true, false),
-        ("a whole call", call(r#"{\"a\":1}"#), true, false),
-        ("half a call", call(r#"{\"a\":"#), false, false),
-        ("a call without arguments", call(""), false, false),
-        ("half an old call", old, false, false),
-        ("nothing", DONE.to_owned(), false, false),
-        ("a finish reason", text.replace(DONE, "") + &finish("stop") + DONE, true, true),
-    ] {
-        for to in CLIENTS {
-            for (finishes, is_whole) in [(false, of_any), (true, of_one_that_finishes)] {
-                for form in [Form::Stream, Form::Whole] {
-                    let spec = AnswerSpec { from: CHAT, to, finishes, ..spec(form, true) };
-                    let told = tell_every_way(spec, body.as_bytes());
-                    let wanted = if is_whole { End::Proper } else { End::Cut };
-                    assert_eq!(told.end, Some(wanted), "{name} to {to} {form:?} {finishes}");
-                }
-            }
-        }
     }
 }
 

@@ -28,7 +28,7 @@ fn completions_are_read() {
             (
                 "no finish",
                 r#"{"choices":[{"message":{"content":"x"}}]}"#.to_owned(),
-                "text(x) | proper",
+                "text(x) | done | proper",
             ),
             (
                 "no content",
