@@ -53,5 +53,5 @@ pub use relay::{Drain, Peer, Relay, Running};
 pub use reload::{CannotReload, Reloaded};
 pub use reply::{AskAgain, Head, Out, Reply, error_reply, set_id};
 pub use restore::look_after_rungs;
-pub use still::beat;
+pub use still::{beat, watch_workers};
 pub use turn::nap;

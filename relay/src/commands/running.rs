@@ -79,6 +79,7 @@ pub(super) async fn run_relay(
     relay.restore(&kept);
     tokio::spawn(drive::look_after_rungs(Arc::clone(&relay)));
     tokio::spawn(drive::watch(Arc::clone(&relay)));
+    tokio::spawn(drive::watch_workers());
     tokio::spawn(source.watch(Arc::clone(&relay), hangup));
 
     let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

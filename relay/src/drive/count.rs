@@ -7,6 +7,7 @@ use super::in_force::{InForce, Ladder, Rung};
 use super::line::Line;
 use super::log::{RequestLog, millis};
 use super::relay::{Drain, Relay};
+use super::still::standing_still;
 use crate::journal::{AttemptEnd, RequestEnd};
 use crate::live::{self, Live, Pair};
 use crate::metrics::{
@@ -203,6 +204,7 @@ impl Relay {
                 lost: journal.lost,
             },
             log_lost: crate::stderr::lost(),
+            workers_standing: standing_still(now),
             in_flight: self.running(),
             held: self.held(),
             draining: self.drain() != Drain::Serving,

@@ -5,6 +5,9 @@
 //! lies in the socket, a deadline passes unnoticed. That time says nothing about a provider,
 //! so it is measured, and the policy core is told of it ([`Input::StoodStill`]).
 //!
+//! A worker that never runs again cannot say so itself: [`watch_workers`] runs elsewhere and says
+//! it for those whose beat is long overdue.
+//!
 //! [`beat`] sleeps for a short time, over and over. Where it wakes up late the worker stood
 //! still, and where it is overdue the worker stands still at this moment: so a task that
 //! runs first after a pause sees the pause as well, although `beat` has not run yet.
@@ -15,7 +18,8 @@ use super::relay::Relay;
 use crate::policy::Time;
 use crate::wall;
 use std::cell::Cell;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 /// How often a worker looks whether it runs.
@@ -24,6 +28,11 @@ const BEAT: Duration = Duration::from_millis(20);
 const LEAST: Duration = Duration::from_millis(50);
 /// A pause of this length is logged.
 const LOGGED: Duration = Duration::from_millis(250);
+/// A worker whose beat is overdue for so long does not run.
+const STANDS: Duration = Duration::from_secs(2);
+
+/// When the next beat of each worker is due.
+static DUE: Mutex<Vec<Weak<AtomicU64>>> = Mutex::new(Vec::new());
 
 thread_local! {
     static HEART: Cell<Heart> = const { Cell::new(Heart::NEW) };
@@ -85,10 +94,37 @@ impl Pauses {
     }
 }
 
+/// How many workers do not run at `now`.
+pub(super) fn standing_still(now: Time) -> usize {
+    let mut all = DUE.lock().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|due| due.strong_count() > 0);
+    let due = all.iter().filter_map(Weak::upgrade);
+    due.filter(|due| now.since(Time(due.load(Ordering::Relaxed))) >= STANDS).count()
+}
+
+/// Logs when workers stop running, as long as they cannot do it themselves.
+pub async fn watch_workers() {
+    let mut known = 0;
+    loop {
+        tokio::time::sleep(STANDS / 2).await;
+        let workers = standing_still(wall::now());
+        if workers > known {
+            tracing::error!(
+                workers,
+                "workers have not run for {STANDS:?}: their requests wait. Restart the relay if this lasts"
+            );
+        }
+        known = workers;
+    }
+}
+
 /// Counts this worker's pauses until the worker ends.
 pub async fn beat(relay: Arc<Relay>) {
+    let next = Arc::new(AtomicU64::new(wall::now().0));
+    DUE.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&next));
     loop {
         let due = wall::now().plus(BEAT);
+        next.store(due.0, Ordering::Relaxed);
         HEART.set(Heart { due: Some(due), ..HEART.get() });
         tokio::time::sleep_until(wall::instant(due)).await;
         let (before, after) = (HEART.get(), HEART.get().at(wall::now()));
@@ -113,6 +149,20 @@ mod tests {
 
     const fn ms(millis: u64) -> Duration {
         Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn a_worker_whose_beat_is_long_overdue_is_counted_until_it_runs_or_ends() {
+        let due = Time::from_millis(1_000);
+        let beat = Arc::new(AtomicU64::new(due.0));
+        DUE.lock().unwrap().push(Arc::downgrade(&beat));
+        for (late, count) in [(0, 0), (1_999, 0), (2_000, 1)] {
+            assert_eq!(standing_still(due.plus(ms(late))), count, "{late} ms late");
+        }
+        beat.store(due.plus(ms(2_000)).0, Ordering::Relaxed);
+        assert_eq!(standing_still(due.plus(ms(2_000))), 0, "it has run");
+        drop(beat);
+        assert_eq!(standing_still(due.plus(ms(9_000))), 0, "it has ended");
     }
 
     #[test]

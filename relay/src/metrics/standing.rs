@@ -38,6 +38,8 @@ pub struct Now {
     pub journal: JournalNow,
     /// Lines of the log that could not be written, since the start.
     pub log_lost: u64,
+    /// Workers that do not run.
+    pub workers_standing: usize,
     /// Requests running.
     pub in_flight: usize,
     /// Bytes that they hold.
@@ -154,6 +156,7 @@ pub(super) struct Standing {
     refused: Series<OfBudget, Counter>,
     journal: JournalGauges,
     log_lost: Counter,
+    workers_standing: Gauge,
     in_flight: Gauge,
     held: Gauge,
     draining: Gauge,
@@ -290,6 +293,11 @@ impl Standing {
                 "log_lost_lines",
                 "Lines of the log that standard error did not take",
             ),
+            workers_standing: gauge(
+                registry,
+                "workers_standing_still",
+                "Workers that have not run for 2 s or longer: their requests wait",
+            ),
             in_flight: gauge(registry, "requests_in_flight", "Requests running now"),
             held: gauge(registry, "in_flight_bytes", HELD),
             draining: gauge(registry, "draining", "1 while the relay is on its way to stop"),
@@ -344,6 +352,7 @@ impl Standing {
         }
         self.journal.set(now.journal);
         kept_elsewhere(&self.log_lost, now.log_lost);
+        self.workers_standing.set(count(now.workers_standing));
         self.in_flight.set(count(now.in_flight));
         self.held.set(count(now.held));
         self.draining.set(i64::from(now.draining));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use shared::TokenVerdict;
-use tests::clock::{assert_within, eventually, ms, within};
+use tests::clock::{eventually, ms, within};
 use tests::relay::tried;
 use tests::{Provider, Relay, Reply, Setup, client, openai};
 use tokio::io::AsyncWriteExt as _;

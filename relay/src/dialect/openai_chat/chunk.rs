@@ -21,9 +21,6 @@ pub(super) struct Chunk {
     pub(super) content: bool,
     /// It has text, or arguments, or the like: more than the name of a call.
     pub(super) says: bool,
-    /// One bit for each choice with content, and for each that says something.
-    pub(super) begun: u128,
-    pub(super) spoken: u128,
     /// It has content beyond reasoning.
     pub(super) answers: bool,
     /// It has refusal text.
@@ -69,11 +66,8 @@ impl Chunk {
         let text_bytes = if delta.seen { 0 } else { choice.text_bytes };
         let at = choice.index.unwrap_or_else(|| u64::from(self.choices)).min(127);
         self.choices = self.choices.saturating_add(1);
-        let (content, says) = (delta.content || text_bytes > 0, delta.says || text_bytes > 0);
-        self.content |= content;
-        self.says |= says;
-        self.begun |= u128::from(content) << at;
-        self.spoken |= u128::from(says) << at;
+        self.content |= delta.content || text_bytes > 0;
+        self.says |= delta.says || text_bytes > 0;
         self.answers |= delta.answers || text_bytes > 0;
         self.refusal |= delta.refusal;
         self.tool |= delta.tool;

@@ -30,8 +30,6 @@ pub(in crate::dialect) struct State {
     counts_are_new: bool,
     /// One bit for each choice that has its finish reason.
     finished: u128,
-    /// One bit for each choice that has content.
-    begun: u128,
     told_finished: bool,
     /// Framed events that are kept back for the ending.
     tail: BytesMut,
@@ -56,7 +54,6 @@ impl State {
             counts: Counts::default(),
             counts_are_new: false,
             finished: 0,
-            begun: 0,
             told_finished: false,
             tail: BytesMut::new(),
             usage: String::new(),
@@ -70,24 +67,14 @@ impl State {
         self.finished != 0 && self.finished.count_ones() >= self.spec.choices
     }
 
-    /// Whether each of the choices that have begun, and were asked for, has its finish reason.
-    const fn has_finished(&self) -> bool {
-        let others = u128::MAX.checked_shl(self.spec.choices);
-        let begun = match others {
-            Some(others) => self.begun & !others,
-            None => self.begun,
-        };
-        self.finished != 0 && begun & !self.finished == 0
-    }
-
     /// What `[DONE]` means, or the end of an answer in one piece. Without a finish reason it is
-    /// believed after content alone: not of a provider that sends finish reasons, as one does
-    /// that has sent another choice's, and not while a call's arguments are not whole.
+    /// believed after content alone: not of a provider that sends finish reasons, and not while
+    /// a call's arguments are not whole. Of several choices one reason is enough: there are
+    /// proxies that send the first choice's alone.
     fn done(&mut self) -> End {
         self.facts.done = true;
         let open = self.facts.tool_open && !self.repair.are_whole() || self.repair.keeps_back();
-        let sends_them = self.spec.finishes || self.finished != 0;
-        let ended = self.has_finished() || (self.facts.content && !sends_them);
+        let ended = self.finished != 0 || (self.facts.content && !self.spec.finishes);
         if ended && !open { End::Proper } else { End::Cut }
     }
 
@@ -133,11 +120,11 @@ impl State {
         *kind = kind.saturating_add(1);
         if chunk.says && self.told_finished {
             // It goes on: that was no finish reason, and what comes may still break.
+            self.finished = 0;
             self.told_finished = false;
             heard.finished = false;
         }
-        self.begun |= chunk.begun;
-        self.finished = (self.finished & !chunk.spoken) | chunk.finished;
+        self.finished |= chunk.finished;
         let all_finished = self.all_finished();
 
         let facts = &mut self.facts;
@@ -280,7 +267,7 @@ impl Telling for State {
             Ok(text) => text,
             Err(end) => return *end,
         };
-        if !self.has_finished() && self.done() != End::Proper {
+        if self.finished == 0 && self.done() != End::Proper {
             return End::Cut;
         }
         match self.spec.form {

@@ -563,26 +563,21 @@ fn an_end_without_its_word_is_believed_only_of_who_never_sends_one() {
 }
 
 #[test]
-fn of_several_choices_each_that_has_begun_needs_its_reason() {
+fn of_several_choices_one_reason_is_enough_but_not_one_that_is_taken_back() {
     let choice = |index: u8, members: &str| chunk(&format!(r#"{{"index":{index},{members}}}"#));
     let text = |index| choice(index, r#""delta":{"content":"x"}"#);
     let end = |index| choice(index, r#""delta":{},"finish_reason":"stop""#);
     for (name, body, expected) in [
         ("both", text(0) + &text(1) + &end(0) + &end(1), End::Proper),
-        ("one of two", text(0) + &text(1) + &end(0), End::Cut),
+        ("one of two", text(0) + &text(1) + &end(0), End::Proper),
         ("one that goes on", text(0) + &text(1) + &end(0) + &end(1) + &text(1), End::Cut),
         ("fewer than were asked for", text(0) + &end(0), End::Proper),
-        ("neither, of who may never send one", text(0) + &text(1), End::Proper),
+        ("neither", text(0) + &text(1), End::Cut),
     ] {
         for form in [Form::Stream, Form::Whole] {
-            let spec = AnswerSpec { choices: 2, ..spec(form, true) };
+            let spec = AnswerSpec { choices: 2, finishes: true, ..spec(form, true) };
             let told = tell_every_way(spec, (body.clone() + DONE).as_bytes());
             assert_eq!(told.end.as_ref(), Some(&expected), "{name} {form:?}");
         }
     }
-    let whole = r#"{"choices":[{"index":0,"message":{"content":"x"},"finish_reason":"stop"},{"index":1,"message":{"content":"x"}}]}"#;
-    let spec = AnswerSpec { choices: 2, ..spec(Form::Stream, true) };
-    let mut reader = super::super::super::answer::AnswerReader::new(spec);
-    let heard = reader.read_whole(whole.as_bytes(), &mut bytes::BytesMut::new());
-    assert_eq!((heard.end, heard.tokens), (Some(End::Cut), 0), "nothing of it is told");
 }
