@@ -127,7 +127,7 @@ impl Answer {
         let mut read = 0;
         while let Some(rest) = self.body.get(read..) {
             let Some(length) = event_length(rest) else { break };
-            let Some(event) = rest.get(..length) else { break };
+            let Some(event) = rest.get(..length).map(without_comments) else { break };
             read += length;
             if let Some((number, sent)) = token_event(event) {
                 if number != self.next || self.finished {
@@ -139,7 +139,7 @@ impl Answer {
                 self.finished = true;
             } else if event == DONE.as_bytes() && self.finished {
                 self.done = true;
-            } else if event.first() != Some(&b':') {
+            } else if event != b"\n" {
                 return Err(format!("not sent: {}", String::from_utf8_lossy(event)).into());
             }
         }
@@ -161,6 +161,15 @@ fn event_length(rest: &[u8]) -> Option<usize> {
         return Some(EVENT);
     }
     find(rest, b"\n\n").map(|at| at + 2)
+}
+
+/// A block without the comment lines at its start: the stamp and heartbeats are such lines.
+fn without_comments(mut event: &[u8]) -> &[u8] {
+    while event.first() == Some(&b':') {
+        let end = find(event, b"\n").map_or(event.len(), |at| at + 1);
+        event = event.get(end..).unwrap_or_default();
+    }
+    event
 }
 
 fn token_event(event: &[u8]) -> Option<(u32, u64)> {
@@ -221,9 +230,10 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_is_no_event() {
-        let mut body = b": belay {\"rung\":\"mock\"}\n\n".to_vec();
-        body.extend(sent(&[0, 1], 2));
+    fn a_comment_is_no_event_and_hides_none() {
+        let body = String::from_utf8(sent(&[0, 1], 2)).unwrap();
+        let stamped = body.replace(DONE, &format!(": belay {{\"rung\":\"mock\"}}\n:\n{DONE}"));
+        let body = format!(": a block of its own\n\n{stamped}").into_bytes();
         let mut answer = Answer::default();
         answer.take(&body, |_, _| {}).unwrap();
         assert!(answer.complete(2));
