@@ -1,9 +1,9 @@
 //! What is known of how breakers turned, and of the curves around it.
 
 use crate::model::Loaded;
-use shared::UnixMillis;
 use shared::admin::{Series, TransitionPage, TransitionRow};
 use shared::histogram::Hist;
+use shared::{BreakerState, UnixMillis, Word};
 use std::collections::BTreeMap;
 
 /// How far back the screen looks, in milliseconds, with the step of its curves.
@@ -108,7 +108,12 @@ impl Breakers {
     /// A rung's states within the window: from when each held, oldest first, with the first
     /// one holding from the beginning. `now` is how it stands.
     #[must_use]
-    pub fn states(&self, relay: usize, rung: &str, now: &str) -> Vec<(UnixMillis, String)> {
+    pub fn states(
+        &self,
+        relay: usize,
+        rung: &str,
+        now: &Word<BreakerState>,
+    ) -> Vec<(UnixMillis, Word<BreakerState>)> {
         let Some((since, _)) = self.window else { return Vec::new() };
         let Some(page) = self.transitions.get(&relay).and_then(Loaded::come) else {
             return Vec::new();
@@ -120,7 +125,7 @@ impl Breakers {
         let first = before.map(|row| row.after.clone());
         let first = first.or_else(|| rows.first().and_then(|row| row.before.clone()));
         // None of its transitions is among them: it stands as it stood.
-        let mut states = vec![(since, first.unwrap_or_else(|| now.to_owned()))];
+        let mut states = vec![(since, first.unwrap_or_else(|| now.clone()))];
         let within = rows.into_iter().filter(|row| row.at > since);
         states.extend(within.map(|row| (row.at, row.after.clone())));
         states
@@ -130,18 +135,20 @@ impl Breakers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::BreakerState::{Closed, HalfOpen, Open};
+    use shared::TransitionRule;
     use shared::admin::past::{Point, SeriesCurve};
     use shared::admin::sample::{NIGHT, before};
     use shared::histogram::Bucket;
 
-    fn row(seconds: i64, rung: &str, was: &str, is: &str) -> TransitionRow {
+    fn row(seconds: i64, rung: &str, was: BreakerState, is: BreakerState) -> TransitionRow {
         TransitionRow {
             id: 1,
             at: before(seconds),
             rung: rung.to_owned(),
-            before: Some(was.to_owned()),
-            after: is.to_owned(),
-            rule: "bad_run".to_owned(),
+            before: Some(was.into()),
+            after: is.into(),
+            rule: TransitionRule::BadRun.into(),
             text: String::new(),
             slow: None,
             bad: None,
@@ -155,20 +162,22 @@ mod tests {
     fn states_begin_with_what_held_before_the_window() {
         let mut breakers = Breakers { window: Some((before(100), NIGHT)), ..Breakers::default() };
         let items = vec![
-            row(20, "sol", "half_open", "closed"),
-            row(50, "sol", "open", "half_open"),
-            row(60, "opus", "closed", "open"),
-            row(200, "sol", "closed", "open"),
+            row(20, "sol", HalfOpen, Closed),
+            row(50, "sol", Open, HalfOpen),
+            row(60, "opus", Closed, Open),
+            row(200, "sol", Closed, Open),
         ];
         breakers.transitions.insert(0, Loaded::Come(TransitionPage { items, next: None }));
-        let states = breakers.states(0, "sol", "closed");
-        let words: Vec<(i64, &str)> =
-            states.iter().map(|(at, state)| ((NIGHT.0 - at.0) / 1_000, state.as_str())).collect();
-        assert_eq!(words, [(100, "open"), (50, "half_open"), (20, "closed")]);
-        assert_eq!(breakers.states(0, "haiku", "open"), [(before(100), "open".to_owned())]);
+        let states = breakers.states(0, "sol", &Closed.into());
+        let states: Vec<_> = states
+            .iter()
+            .map(|(at, state)| ((NIGHT.0 - at.0) / 1_000, state.known().unwrap()))
+            .collect();
+        assert_eq!(states, [(100, Open), (50, HalfOpen), (20, Closed)]);
+        assert_eq!(breakers.states(0, "haiku", &Open.into()), [(before(100), Open.into())]);
         assert_eq!(
-            breakers.states(0, "opus", "open")[0].1,
-            "closed",
+            breakers.states(0, "opus", &Open.into())[0].1,
+            Closed,
             "what was so before it opened"
         );
     }

@@ -5,11 +5,11 @@
 
 use crate::model::Spread;
 use crate::words;
-use shared::UnixMillis;
 use shared::admin::board::Step;
 use shared::admin::{LadderState, RungState};
 use shared::diagnose::{is_failing, is_held};
 use shared::figures::{countdown, percent, share, wait};
+use shared::{BreakerState, OverrideMode, UnixMillis, Word};
 
 /// How a cell is filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,9 +82,9 @@ fn state(rung: &RungState, step: Option<&Step>, now: UnixMillis, stale: Option<i
         return (Fill::Dashed, "◌", "?".to_owned(), age, String::new());
     }
     if let Some(forced) = &rung.forced {
-        let word = match forced.mode.as_str() {
-            "demoted" => "LAST".to_owned(),
-            mode => mode.replace('_', " ").to_uppercase(),
+        let word = match &forced.mode {
+            Word::Known(OverrideMode::Demoted) => "LAST".to_owned(),
+            mode => mode.spaced(" ").to_uppercase(),
         };
         let end = forced.until_at.map_or_else(|| "no end".to_owned(), left);
         let by = forced.by.as_deref().unwrap_or_default();
@@ -106,7 +106,7 @@ fn state(rung: &RungState, step: Option<&Step>, now: UnixMillis, stale: Option<i
         let third = format!("{status}retry {}", left(down.until_at));
         return (Fill::Block, "×", word.to_owned(), String::new(), third);
     }
-    if health.state == "open" {
+    if health.state == BreakerState::Open {
         let probe = health.probe.as_ref().and_then(|probe| probe.at);
         let probe = probe.filter(|at| *at > now).map_or_else(|| "next call".to_owned(), left);
         return (Fill::Block, "▲", "OPEN".to_owned(), format!("probe {probe}"), cause());
@@ -114,7 +114,7 @@ fn state(rung: &RungState, step: Option<&Step>, now: UnixMillis, stale: Option<i
     if let Some(hold) = health.hold.as_ref().filter(|_| is_held(rung, now)) {
         return (Fill::Tint, "‖", "HOLD".to_owned(), left(hold.until_at), "Retry-After".to_owned());
     }
-    if health.state == "half_open" {
+    if health.state == BreakerState::HalfOpen {
         let (good, need, running) = health
             .probe
             .as_ref()
@@ -139,10 +139,10 @@ fn state(rung: &RungState, step: Option<&Step>, now: UnixMillis, stale: Option<i
 
 /// A rung's health as a shape, whatever an operator says of it.
 fn health_shape(rung: &RungState, now: UnixMillis) -> &'static str {
-    match rung.health.state.as_str() {
+    match rung.health.state.known() {
         _ if rung.health.hard_down.is_some() => "×",
-        "open" => "▲",
-        "half_open" => "◐",
+        Some(BreakerState::Open) => "▲",
+        Some(BreakerState::HalfOpen) => "◐",
         _ if is_held(rung, now) => "‖",
         _ if is_failing(rung) => "◆",
         _ => "",
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn the_highest_that_holds_is_shown() {
         let open = |rung: &mut RungState| {
-            rung.health.state = "open".to_owned();
+            rung.health.state = BreakerState::Open.into();
             rung.health.probe =
                 Some(ProbeState { at: Some(before(-4)), running: false, good: 0, need: 2 });
         };
@@ -288,13 +288,18 @@ mod tests {
             (
                 rung(|rung| {
                     open(rung);
-                    sample::force(rung, "forced_open");
+                    sample::force(rung, OverrideMode::ForcedOpen);
                 }),
                 Fill::Outline,
                 "■▲ sol",
                 "FORCED OPEN",
             ),
-            (rung(|rung| sample::force(rung, "demoted")), Fill::Outline, "■ sol", "LAST"),
+            (
+                rung(|rung| sample::force(rung, OverrideMode::Demoted)),
+                Fill::Outline,
+                "■ sol",
+                "LAST",
+            ),
         ];
         for (rung, fill, head, second) in rows {
             let found = cell(&rung, None, NIGHT, None, Spread::default());

@@ -4,7 +4,7 @@
 use crate::history::Preset;
 use crate::model::Screen;
 use crate::update::Msg;
-use shared::admin::changes::Mode;
+use shared::OverrideMode;
 
 /// A command.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,9 +31,9 @@ pub fn all() -> Vec<Command> {
         c("]", "next trouble", Msg::Trouble(1)),
         c("[", "previous trouble", Msg::Trouble(-1)),
         c("Enter", "into what is selected: its history", Msg::Enter),
-        c("o", "force open", Msg::Force(Mode::ForcedOpen)),
-        c("c", "force closed", Msg::Force(Mode::ForcedClosed)),
-        c("d", "demote: behind every other rung", Msg::Force(Mode::Demoted)),
+        c("o", "force open", Msg::Force(OverrideMode::ForcedOpen)),
+        c("c", "force closed", Msg::Force(OverrideMode::ForcedClosed)),
+        c("d", "demote: behind every other rung", Msg::Force(OverrideMode::Demoted)),
         c("a", "back to auto; on Actions: end the selected one", Msg::Auto),
         c("e", "extend or shorten what is in force", Msg::Extend),
         c("m", "reorder the ladder", Msg::Reorder),

@@ -10,9 +10,10 @@ pub use about::{About, Deed};
 pub use order::Move;
 
 use crate::model::{Loaded, Model};
+use shared::OverrideMode;
 use shared::admin::RungState;
 use shared::admin::actions::{Action, Preview, Warning, WarningKind};
-use shared::admin::changes::{Change, Mode, NewOrder, Target};
+use shared::admin::changes::{Change, NewOrder, Target};
 use shared::admin::ttl::Ttl;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -115,7 +116,7 @@ impl Dialog {
 
     /// To make `rungs` so; `None`: none of them is on the board.
     #[must_use]
-    pub fn rungs(model: &Model, id: String, rungs: &[String], mode: Mode) -> Option<Self> {
+    pub fn rungs(model: &Model, id: String, rungs: &[String], mode: OverrideMode) -> Option<Self> {
         let known: Vec<&RungState> = rungs.iter().filter_map(|rung| model.rung(rung)).collect();
         let reason = known.iter().map(|rung| crate::words::reason(rung));
         let reason = reason.into_iter().find(|reason| !reason.is_empty()).unwrap_or_default();
@@ -157,7 +158,7 @@ impl Dialog {
     #[must_use]
     pub fn extend(model: &Model, id: String, action: &Action, rungs: &[String]) -> Option<Self> {
         let mut dialog = action.changes.iter().find_map(|change| match change {
-            Change::Override { mode, .. } if *mode != Mode::Auto => {
+            Change::Override { mode, .. } if *mode != OverrideMode::Auto => {
                 Self::rungs(model, id.clone(), rungs, *mode)
             }
             Change::Order { ladder, order: NewOrder::Rungs(_) } => {
@@ -294,9 +295,9 @@ impl Dialog {
 
     fn rows(&self) -> &'static [(&'static str, Option<u64>)] {
         match &self.about {
-            About::Rungs { mode: Mode::Auto, .. } | About::ConfigOrder { .. } | About::Deed(_) => {
-                &[]
-            }
+            About::Rungs { mode: OverrideMode::Auto, .. }
+            | About::ConfigOrder { .. }
+            | About::Deed(_) => &[],
             About::Rungs { .. } => &OVERRIDE,
             About::Order { .. } => &ORDER,
         }

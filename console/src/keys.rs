@@ -4,7 +4,7 @@
 use crate::model::{Model, Screen};
 use crate::update::Msg;
 use eframe::egui::{Event, InputState, Key, Modifiers};
-use shared::admin::changes::Mode;
+use shared::OverrideMode;
 use std::collections::VecDeque;
 
 /// Hands keys over one at a time. What a key means depends on what the key before it did: the
@@ -170,9 +170,9 @@ fn moves(key: Key) -> Option<Msg> {
 
 fn letter(key: Key, modifiers: Modifiers, model: &Model) -> Option<Msg> {
     Some(match key {
-        Key::O => Msg::Force(Mode::ForcedOpen),
-        Key::C => Msg::Force(Mode::ForcedClosed),
-        Key::D => Msg::Force(Mode::Demoted),
+        Key::O => Msg::Force(OverrideMode::ForcedOpen),
+        Key::C => Msg::Force(OverrideMode::ForcedClosed),
+        Key::D => Msg::Force(OverrideMode::Demoted),
         Key::A => Msg::Auto,
         Key::E => Msg::Extend,
         Key::M => Msg::Reorder,

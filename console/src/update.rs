@@ -13,9 +13,10 @@ use crate::dialog::{About, Deed, Dialog};
 use crate::history::{Filter, Preset, Window};
 use crate::model::{Copying, Known, Model, Screen, View};
 use crate::palette::Palette;
+use shared::OverrideMode;
 use shared::RequestId;
 use shared::admin::actions::{Action, ActionKind};
-use shared::admin::changes::{ChangeRequest, Mode};
+use shared::admin::changes::ChangeRequest;
 
 /// The range of the scale.
 const SCALES: (f32, f32) = (0.8, 2.0);
@@ -103,7 +104,7 @@ pub enum Msg {
     /// Goes to this one, counted from the worst.
     TroubleAt(usize),
     /// Opens the dialog to make the selected rung, or the marked ones, so.
-    Force(Mode),
+    Force(OverrideMode),
     /// The same for `auto`; on Actions: ends what is selected.
     Auto,
     /// Opens the dialog to have what is in force end at another time.
@@ -524,7 +525,7 @@ fn ending(model: &Model, chosen: &Chosen, id: String) -> Option<Dialog> {
             Change::Override { .. } => None,
         })
     } else {
-        Dialog::rungs(model, id, &rungs, Mode::Auto)
+        Dialog::rungs(model, id, &rungs, OverrideMode::Auto)
     };
     Some(dialog?.only_on(model, holds))
 }

@@ -2,17 +2,17 @@
 
 use shared::admin::RungState;
 use shared::admin::actions::Action;
-use shared::admin::changes::Mode;
 use shared::deeds;
+use shared::{OverrideMode, TransitionRule};
 
 /// An override, as a thing to do.
 #[must_use]
-pub const fn mode(mode: Mode) -> &'static str {
+pub const fn mode(mode: OverrideMode) -> &'static str {
     match mode {
-        Mode::Auto => "back to auto",
-        Mode::ForcedOpen => "force open",
-        Mode::ForcedClosed => "force closed",
-        Mode::Demoted => "demote",
+        OverrideMode::Auto => "back to auto",
+        OverrideMode::ForcedOpen => "force open",
+        OverrideMode::ForcedClosed => "force closed",
+        OverrideMode::Demoted => "demote",
     }
 }
 
@@ -35,17 +35,17 @@ pub fn reason(rung: &RungState) -> String {
 pub fn short_cause(rung: &RungState) -> String {
     let Some(cause) = &rung.health.cause else { return String::new() };
     let slow = cause.slow.unwrap_or(0) >= cause.bad.max(1);
-    match cause.rule.as_str() {
-        "bad_run" if slow => "slow in a row".to_owned(),
-        "bad_run" => "bad in a row".to_owned(),
-        "broken_run" => "streams break".to_owned(),
-        "bad_share" => format!("bad {} of {}", cause.bad, cause.n),
-        "hanging" => format!("hang {} of {}", cause.bad, cause.n),
-        "slow_p95" => "p95 over limit".to_owned(),
-        "never_a_token" => "never a token".to_owned(),
-        "probe_bad" if cause.text.contains("slow") => "probe was slow".to_owned(),
-        "probe_bad" => "probe was bad".to_owned(),
-        "auth" => "key refused".to_owned(),
-        other => other.replace('_', " "),
+    match cause.rule.known() {
+        Some(TransitionRule::BadRun) if slow => "slow in a row".to_owned(),
+        Some(TransitionRule::BadRun) => "bad in a row".to_owned(),
+        Some(TransitionRule::BrokenRun) => "streams break".to_owned(),
+        Some(TransitionRule::BadShare) => format!("bad {} of {}", cause.bad, cause.n),
+        Some(TransitionRule::Hanging) => format!("hang {} of {}", cause.bad, cause.n),
+        Some(TransitionRule::SlowP95) => "p95 over limit".to_owned(),
+        Some(TransitionRule::NeverAToken) => "never a token".to_owned(),
+        Some(TransitionRule::ProbeBad) if cause.is_slow_probe() => "probe was slow".to_owned(),
+        Some(TransitionRule::ProbeBad) => "probe was bad".to_owned(),
+        Some(TransitionRule::Auth) => "key refused".to_owned(),
+        _ => cause.rule.spaced(" "),
     }
 }

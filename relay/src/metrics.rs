@@ -33,7 +33,7 @@ pub use requests::RequestFacts;
 pub use standing::{ConfigNow, JournalNow, LadderNow, Now, RungNow};
 
 use prometheus_client::registry::Registry;
-use shared::{AttemptKind, TokenVerdict};
+use shared::{AttemptKind, BreakerState, TokenVerdict, TransitionRule};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -120,7 +120,7 @@ impl Metrics {
     }
 
     /// A breaker turned to `to`, because of `rule`.
-    pub fn transition(&self, rung: &Arc<str>, to: &'static str, rule: &'static str) {
+    pub fn transition(&self, rung: &Arc<str>, to: BreakerState, rule: TransitionRule) {
         self.attempts.transition(rung, to, rule);
     }
 

@@ -59,14 +59,13 @@ mod tests;
 pub use action::{Action, Failure, Told};
 pub use attempt::AttemptId;
 pub use board::{Board, Placed, places};
-pub use breaker::{BreakerSpec, Why};
-pub use health::Override;
+pub use breaker::BreakerSpec;
 pub use input::{Answer, Break, Ending, Input, NoHead};
 pub use ladder::{
     Capabilities, Degrade, Effort, HedgeDelay, HedgeSpec, Kind, LadderIndex, LadderSpec, Need,
     OnEmpty, OnRefusal, RetrySpec, RungIndex, RungSpec, Size,
 };
-pub use order::{Order, Source};
+pub use order::Order;
 pub use probe::Probe;
 pub use remembered::{Reference, Remembered, RememberedBreaker, RememberedHold, RememberedState};
 pub use time::Time;

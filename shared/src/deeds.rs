@@ -1,7 +1,8 @@
 //! What operators do, in words: the same on the terminal and in the console.
 
+use crate::OverrideMode;
 use crate::admin::actions::{Action, ActionKind};
-use crate::admin::changes::{Change, Mode, NewOrder, Target};
+use crate::admin::changes::{Change, NewOrder, Target};
 
 /// What an action did, in words.
 #[must_use]
@@ -44,9 +45,9 @@ fn change(change: &Change) -> String {
 
 /// What a rung is under an override, in words.
 #[must_use]
-pub fn mode(mode: Mode) -> String {
+pub fn mode(mode: OverrideMode) -> String {
     match mode {
-        Mode::Auto => "back to auto".to_owned(),
+        OverrideMode::Auto => "back to auto".to_owned(),
         mode => mode.to_string().replace('_', " "),
     }
 }
@@ -63,14 +64,17 @@ mod tests {
         let rungs = NewOrder::Rungs(vec!["b".to_owned(), "a".to_owned()]);
         let rows = [
             (
-                forced(Target::Rung("sol".to_owned()), Mode::ForcedOpen, true),
+                forced(Target::Rung("sol".to_owned()), OverrideMode::ForcedOpen, true),
                 "sol forced open, streams cut",
             ),
             (
-                forced(Target::Provider("openai".to_owned()), Mode::Demoted, false),
+                forced(Target::Provider("openai".to_owned()), OverrideMode::Demoted, false),
                 "provider openai demoted",
             ),
-            (forced(Target::Domain("eu".to_owned()), Mode::Auto, false), "domain eu back to auto"),
+            (
+                forced(Target::Domain("eu".to_owned()), OverrideMode::Auto, false),
+                "domain eu back to auto",
+            ),
             (order(rungs), "chat order b > a"),
             (order(NewOrder::Config(ConfigWord::Config)), "chat back to the config's order"),
         ];

@@ -10,9 +10,9 @@ mod rungs;
 #[cfg(test)]
 mod tests;
 
-use crate::UnixMillis;
 use crate::admin::{Board, RungState};
 use crate::figures;
+use crate::{BreakerState, OverrideMode, UnixMillis};
 
 /// How bad it is, which is also how it is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,12 +87,12 @@ pub fn diagnose(board: &Board) -> Vec<Trouble> {
 /// Whether no request goes there by itself: its breaker is open, it is held or forced open.
 #[must_use]
 pub fn is_out(rung: &RungState, now: UnixMillis) -> bool {
-    match rung.forced.as_ref().map(|forced| forced.mode.as_str()) {
-        Some("forced_open") => return true,
-        Some("forced_closed") => return is_held(rung, now),
+    match rung.forced.as_ref().and_then(|forced| forced.mode.known()) {
+        Some(OverrideMode::ForcedOpen) => return true,
+        Some(OverrideMode::ForcedClosed) => return is_held(rung, now),
         _ => {}
     }
-    rung.health.state == "open" || is_held(rung, now)
+    rung.health.state == BreakerState::Open || is_held(rung, now)
 }
 
 /// Whether its provider asked for a pause that is not over.

@@ -7,12 +7,14 @@
 
 pub mod admin;
 pub mod attempt;
+pub mod breaker;
 pub mod deeds;
 pub mod diagnose;
 pub mod dialect;
 pub mod figures;
 pub mod histogram;
 pub mod id;
+pub mod order;
 pub mod outcome;
 pub mod price;
 #[cfg(feature = "remote")]
@@ -25,10 +27,13 @@ pub mod usage;
 mod words;
 
 pub use attempt::{AttemptKind, Cause, PassedOver, StreamVerdict, TokenVerdict};
+pub use breaker::{BreakerState, OverrideMode, TransitionRule};
 pub use dialect::Dialect;
 pub use id::RequestId;
+pub use order::OrderSource;
 pub use outcome::{AttemptOutcome, RequestOutcome};
 pub use price::{NanoUsd, Price};
 pub use signature::Signature;
 pub use time::UnixMillis;
 pub use usage::Usage;
+pub use words::{UnknownWord, Word, Words};

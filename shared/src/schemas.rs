@@ -4,10 +4,10 @@
 //! in memory and text on the wire. Whether what stands here is true is tested by `relay`,
 //! which validates what is really written.
 
-use crate::admin::changes::{Change, Mode, NewOrder};
+use crate::admin::changes::{Change, NewOrder};
 use crate::admin::ttl::Ttl;
 use crate::histogram::{BUCKETS, Bucket, Hist};
-use crate::{RequestId, UnixMillis};
+use crate::{OverrideMode, RequestId, UnixMillis};
 use std::borrow::Cow;
 use utoipa::openapi::schema::{
     AnyOfBuilder, ArrayBuilder, ArrayItems, Object, ObjectBuilder, Schema, SchemaFormat, Type,
@@ -110,7 +110,7 @@ schemas! {
         .items(reference::<Bucket>())
         .max_items(Some(BUCKETS));
 
-    Change with Mode, NewOrder => AnyOfBuilder::new()
+    Change with OverrideMode, NewOrder => AnyOfBuilder::new()
         .description(Some(
             "One change: of a rung's override, of those of all rungs of a provider or of a failure \
              domain, or of a ladder's order. `cut_streams` goes with `forced_open` only, and ends \
@@ -159,7 +159,7 @@ fn only_these() -> ObjectBuilder {
 fn force(whose: &str) -> ObjectBuilder {
     only_these()
         .property(whose, Object::with_type(Type::String))
-        .property("mode", reference::<Mode>())
+        .property("mode", reference::<OverrideMode>())
         .property("cut_streams", Object::with_type(Type::Boolean))
         .required(whose)
         .required("mode")

@@ -172,8 +172,8 @@ pub(crate) fn changes(board: &mut Board) -> Vec<Change> {
         .map(|change| Change {
             rung: change.rung.0,
             at: seconds(change.at),
-            from: change.from,
-            to: change.to,
+            from: change.from.as_str(),
+            to: change.to.as_str(),
             why: change.why.as_str(),
             weight: change.weight,
             reference: reference(board, change.rung.0),

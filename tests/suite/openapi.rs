@@ -8,11 +8,12 @@ pub(crate) mod contract;
 
 use contract::{DOCUMENT, is};
 use serde_json::{Value, json};
+use shared::OverrideMode;
 use shared::admin::board::{
     Bucket, HardDown, HoldState, KeyState, LadderSpark, LastFault, OperatorHere, Peer, RungSpark,
     RungUsual, Users,
 };
-use shared::admin::changes::{Change, ChangeRequest, ConfigWord, Mode, NewOrder, Target};
+use shared::admin::changes::{Change, ChangeRequest, ConfigWord, NewOrder, Target};
 use shared::admin::ttl::Ttl;
 use shared::admin::{Board, ConfigError, Curve, sample};
 use shared::histogram::{self, Hist};
@@ -27,7 +28,7 @@ fn full() -> Board {
     let hist = Hist(vec![histogram::Bucket(0, 1, 0), histogram::Bucket(240, u32::MAX, 7)]);
     let rung = &mut board.rungs[0];
     sample::open(rung, 9);
-    sample::force(rung, "forced_open");
+    sample::force(rung, OverrideMode::ForcedOpen);
     rung.region = Some("eu".to_owned());
     rung.price = Some(Price { input: 1, cached_input: Some(2), cache_write: None, output: 3 });
     rung.context = Some(400_000);
@@ -115,7 +116,11 @@ fn what_is_not_written_as_its_type_looks_is_described_as_written() {
     let mut changes: Vec<_> =
         [Target::Rung(name()), Target::Provider(name()), Target::Domain(name())]
             .into_iter()
-            .map(|target| Change::Override { target, mode: Mode::ForcedOpen, cut_streams: true })
+            .map(|target| Change::Override {
+                target,
+                mode: OverrideMode::ForcedOpen,
+                cut_streams: true,
+            })
             .collect();
     for order in [NewOrder::Rungs(vec![name()]), NewOrder::Config(ConfigWord::Config)] {
         changes.push(Change::Order { ladder: name(), order });

@@ -6,6 +6,7 @@ use crate::window::Window;
 use crate::world::World;
 use crate::{Res, say};
 use serde_json::{Value, json};
+use shared::BreakerState;
 use std::path::Path;
 use std::time::Duration;
 
@@ -46,7 +47,7 @@ pub(crate) fn shots(folder: &Path) -> Res<()> {
     say(&format!("{} s of calm, then sol takes requests and never answers", CALM.as_secs()));
     std::thread::sleep(CALM);
     world.fault("sol", Some("hang"))?;
-    world.until_rung("sol", FOUND_OUT, |rung| rung.health.state == "open")?;
+    world.until_rung("sol", FOUND_OUT, |rung| rung.health.state == BreakerState::Open)?;
     others_hand(&world)?;
     std::thread::sleep(TROUBLE);
     for theme in ["dark", "light"] {

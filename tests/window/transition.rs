@@ -6,6 +6,7 @@ use crate::picture::Rgb;
 use crate::world::World;
 use crate::{Res, unix_ms, wait_for};
 use serde_json::{Value, json};
+use shared::BreakerState;
 use shared::admin::TransitionPage;
 use std::time::Duration;
 use tests::clock;
@@ -53,7 +54,9 @@ fn open(world: &World, display: &Display) -> Res<f64> {
     world.fault("sol", None)?;
     let opened = wait_for("the opening in the journal", LONGEST, || {
         let page: TransitionPage = world.get("transitions?rung=sol&limit=5")?;
-        let is_it = |row: &&shared::admin::TransitionRow| row.after == "open" && row.at.0 >= began;
+        let is_it = |row: &&shared::admin::TransitionRow| {
+            row.after == BreakerState::Open && row.at.0 >= began
+        };
         Ok(page.items.iter().filter(is_it).map(|row| row.at.0).min())
     })?;
     Ok((seen - opened) as f64)

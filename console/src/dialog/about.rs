@@ -2,7 +2,8 @@
 
 use super::{Dialog, Move};
 use crate::model::Model;
-use shared::admin::changes::{Change, ChangeRequest, ConfigWord, Mode, NewOrder};
+use shared::OverrideMode;
+use shared::admin::changes::{Change, ChangeRequest, ConfigWord, NewOrder};
 
 /// What a change is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub enum About {
         /// The rungs.
         rungs: Vec<String>,
         /// What they become.
-        mode: Mode,
+        mode: OverrideMode,
         /// Which of [`Dialog::covers`] is chosen, where there is one rung.
         cover: usize,
         /// Running streams are cut, too.
@@ -133,7 +134,7 @@ impl About {
                     Some(match forced {
                         Some(forced) => format!(
                             "{name} is {} now{}",
-                            forced.mode.replace('_', " "),
+                            forced.mode.spaced(" "),
                             forced.by.as_ref().map(|by| format!(", by {by}")).unwrap_or_default()
                         ),
                         None => format!("{name} is back to auto now"),
@@ -169,7 +170,7 @@ impl Dialog {
                     1 => covers.skip(*cover).take(1).collect(),
                     _ => covers.collect(),
                 };
-                let cut_streams = *cut && *mode == Mode::ForcedOpen;
+                let cut_streams = *cut && *mode == OverrideMode::ForcedOpen;
                 let change = |target| Change::Override { target, mode: *mode, cut_streams };
                 targets.into_iter().map(change).collect()
             }

@@ -2,8 +2,8 @@
 //! it clears. A breaker that opens and is absorbed raises none.
 
 use super::{Known, Model, lines, merge};
-use shared::UnixMillis;
 use shared::diagnose::{Level, Rule, Trouble, is_failing, is_out};
+use shared::{OrderSource, UnixMillis};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A relay that is lost for so long, in milliseconds.
@@ -169,7 +169,7 @@ fn hands(known: &Known, alerts: &mut Alerts, now: i64) -> Vec<Alert> {
             alerts.forced.insert(here.clone());
             alerts.ended.remove(&here);
             if forced.until_at.is_some_and(soon) {
-                let mode = forced.mode.replace('_', " ");
+                let mode = forced.mode.spaced(" ");
                 let text = format!("{name} {mode} ends within 2 min");
                 all.push(Alert { key: format!("{env}/ending/{name}"), text });
             }
@@ -185,7 +185,7 @@ fn hands(known: &Known, alerts: &mut Alerts, now: i64) -> Vec<Alert> {
             alerts.ended.remove(&here);
         }
     }
-    for ladder in board.ladders.iter().filter(|ladder| ladder.source != "config") {
+    for ladder in board.ladders.iter().filter(|ladder| ladder.source != OrderSource::Config) {
         if ladder.until_at.is_some_and(soon) {
             let text = format!("{}: its order ends within 2 min", ladder.name);
             all.push(Alert { key: format!("{env}/ending order/{}", ladder.name), text });
@@ -200,6 +200,7 @@ mod tests {
     use crate::settings::Settings;
     use shared::admin::Board;
     use shared::admin::sample::{self, NIGHT};
+    use shared::{BreakerState, OverrideMode};
 
     fn model(change: impl Fn(&mut Board)) -> Model {
         let relays = vec!["http://r".to_owned()];
@@ -267,7 +268,7 @@ mod tests {
         let forced = |seconds: i64| {
             move |board: &mut Board| {
                 sample::open(&mut board.rungs[0], 4);
-                sample::force(&mut board.rungs[0], "demoted");
+                sample::force(&mut board.rungs[0], OverrideMode::Demoted);
                 let until = sample::before(-seconds);
                 board.rungs[0].forced.as_mut().unwrap().until_at = Some(until);
             }
@@ -277,7 +278,9 @@ mod tests {
         tell(&mut model, 1_000, forced(121));
         assert_eq!(fresh(&mut model), ["PROD/ending/sol"]);
         // A rung that was forced open is probed first.
-        tell(&mut model, 121_000, |board| board.rungs[0].health.state = "half_open".to_owned());
+        tell(&mut model, 121_000, |board| {
+            board.rungs[0].health.state = BreakerState::HalfOpen.into()
+        });
         assert!(fresh(&mut model).is_empty());
         tell(&mut model, 125_000, |board| sample::open(&mut board.rungs[0], 0));
         assert_eq!(fresh(&mut model), ["PROD/ended/sol"]);

@@ -2,12 +2,12 @@
 
 use super::Offset;
 use serde::de::DeserializeOwned;
-use shared::UnixMillis;
 use shared::admin::actions::Action;
 use shared::admin::feed::Operators;
 use shared::admin::{
     Board, ConfigState, Curve, FeedKind, LadderState, RungState, Tick, TransitionRow,
 };
+use shared::{BreakerState, UnixMillis};
 use std::collections::{BTreeMap, VecDeque};
 
 /// News older than this is not to be acted on, in milliseconds.
@@ -154,9 +154,9 @@ impl Known {
                     away.transitions += 1;
                     return Ok(());
                 }
-                let hyphen = |state: &str| state.replace('_', "-");
-                let before = row.before.as_deref().map_or_else(|| "start".to_owned(), hyphen);
-                let text = format!("{before} → {}  {}", hyphen(&row.after), row.text);
+                let before = row.before.as_ref();
+                let before = before.map_or_else(|| "start".to_owned(), |state| state.spaced("-"));
+                let text = format!("{before} → {}  {}", row.after.spaced("-"), row.text);
                 self.happened(row.at, row.rung, text);
             }
             FeedKind::Config => {
@@ -232,7 +232,7 @@ impl Known {
         health.state.clone_from(&row.after);
         health.since_at = Some(row.at);
         health.probe = None;
-        if row.after == "open" {
+        if row.after == BreakerState::Open {
             health.sick_since_at.get_or_insert(row.at);
         }
     }

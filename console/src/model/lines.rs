@@ -162,6 +162,7 @@ mod tests {
     use super::*;
     use crate::model::Model;
     use crate::settings::Settings;
+    use shared::OverrideMode;
     use shared::admin::actions::About;
     use shared::admin::sample::{self, NIGHT};
 
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_hand_on_one_relay_hides_no_sickness_of_another() {
-        let hand = |board: &mut Board| sample::force(&mut board.rungs[0], "demoted");
+        let hand = |board: &mut Board| sample::force(&mut board.rungs[0], OverrideMode::Demoted);
         let sick = |board: &mut Board| {
             sample::open(&mut board.rungs[0], 60);
             board.rungs[0].health.hard_down = Some(shared::admin::board::HardDown {

@@ -2,11 +2,11 @@
 //! add, histograms merge, and a percentile is read from the merged one, never averaged.
 
 use super::Known;
-use shared::UnixMillis;
 use shared::admin::board::{Bucket, LadderSpark, RungNow, RungSpark, Step, Users};
 use shared::admin::{Board, LadderState, RungState};
 use shared::diagnose::{is_failing, is_held};
 use shared::histogram::Hist;
+use shared::{BreakerState, OverrideMode, UnixMillis};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -36,17 +36,17 @@ pub struct Merged {
 #[must_use]
 pub fn rank(rung: &RungState, now: UnixMillis) -> u8 {
     let health = &rung.health;
-    match rung.forced.as_ref().map(|forced| forced.mode.as_str()) {
-        Some("forced_open") => return 10,
-        Some("forced_closed") => return 9,
+    match rung.forced.as_ref().map(|forced| forced.mode.known()) {
+        Some(Some(OverrideMode::ForcedOpen)) => return 10,
+        Some(Some(OverrideMode::ForcedClosed)) => return 9,
         Some(_) => return 8,
         None => {}
     }
-    match health.state.as_str() {
+    match health.state.known() {
         _ if health.hard_down.is_some() => 7,
-        "open" => 6,
+        Some(BreakerState::Open) => 6,
         _ if is_held(rung, now) => 5,
-        "half_open" => 4,
+        Some(BreakerState::HalfOpen) => 4,
         _ if health.weight < 1.0 => 3,
         _ if is_failing(rung) => 2,
         _ => 1,
@@ -325,7 +325,7 @@ mod tests {
         ];
         let merged = merge(&relays, &[0, 1, 2], NIGHT.0).unwrap();
         let sol = &merged.board.rungs[0];
-        assert_eq!(sol.health.state, "open");
+        assert_eq!(sol.health.state, BreakerState::Open);
         assert_eq!(sol.health.sick_since_at, Some(sample::before(90)), "the first of them");
         assert_eq!(merged.spread["sol"], Spread { worst: 2, of: 3 });
         assert_eq!(merged.spread["opus"], Spread { worst: 3, of: 3 });

@@ -10,9 +10,9 @@ use eframe::egui::{
     Align2, CentralPanel, Color32, Frame, Margin, Painter, Panel, Rect, RichText, ScrollArea,
     Sense, Shape, Stroke, Ui, WidgetInfo, accesskit::Role, pos2, vec2,
 };
-use shared::UnixMillis;
 use shared::admin::actions::ActionKind;
 use shared::figures::{span, wait};
+use shared::{BreakerState, UnixMillis, Word};
 
 /// Rungs that have a line, the worst first.
 const WORST: usize = 6;
@@ -140,17 +140,17 @@ fn states(ui: &mut Ui, scene: &Scene<'_>, time: Time, name: &str, chosen: bool) 
         let top = rect.min.y + 2.0 + each * place as f32;
         let board = scene.model.relays.get(relay).and_then(|known| known.board.as_ref());
         let rung = board.and_then(|board| board.rungs.iter().find(|rung| rung.name == name));
-        let now = rung.map_or("closed", |rung| rung.health.state.as_str());
-        let held = scene.model.breakers.states(relay, name, now);
+        let now = rung.map_or(Word::Known(BreakerState::Closed), |rung| rung.health.state.clone());
+        let held = scene.model.breakers.states(relay, name, &now);
         for (number, (at, state)) in held.iter().enumerate() {
             let end = held.get(number + 1).map_or(time.until, |(at, _)| at.0);
             let (from, to) = (time.x(at.0), time.x(end).max(time.x(at.0) + 2.0));
             let area = Rect::from_min_max(pos2(from, top), pos2(to, top + each - 1.0));
-            match state.as_str() {
-                "open" => {
+            match state.known() {
+                Some(BreakerState::Open) => {
                     painter.rect_filled(area, 0.0, BLOCK);
                 }
-                "half_open" => {
+                Some(BreakerState::HalfOpen) => {
                     painter.rect_filled(area, 0.0, colours.tint(colours.warn));
                     painter.rect_stroke(
                         area,
@@ -303,11 +303,11 @@ fn transitions(ui: &mut Ui, scene: &Scene<'_>) {
                 "{} {ago:>7} ago  {on}{:<16} {:>9} → {:<9}  {}{figures}",
                 scene.clock(row.at),
                 row.rung,
-                row.before.as_deref().unwrap_or("start").replace('_', "-"),
-                row.after.replace('_', "-"),
+                row.before.as_ref().map_or_else(|| "start".to_owned(), |state| state.spaced("-")),
+                row.after.spaced("-"),
                 row.text
             );
-            let colour = if row.after == "open" { colours.bad } else { colours.dim };
+            let colour = if row.after == BreakerState::Open { colours.bad } else { colours.dim };
             cut(ui, text, colour);
         }
     });

@@ -7,8 +7,8 @@ use crate::theme::mono;
 use crate::update::{Msg, is_order};
 use crate::words;
 use eframe::egui::{Align2, Button, Context, Id, RichText, ScrollArea, TextEdit, Ui, Window};
+use shared::OverrideMode;
 use shared::admin::actions::{BeforeAfter, LadderPreview, StepPreview, Warning, WarningKind};
-use shared::admin::changes::Mode;
 use shared::figures::{UNKNOWN, per_hour, percent, wait};
 
 /// Its width.
@@ -67,7 +67,7 @@ pub fn what(dialog: &Dialog, model: &Model) -> String {
         _ => rungs.join(", "),
     };
     match &dialog.about {
-        About::Rungs { rungs, mode: Mode::Auto, cover, .. } => {
+        About::Rungs { rungs, mode: OverrideMode::Auto, cover, .. } => {
             format!("{} back to auto", whom(rungs, *cover))
         }
         About::Rungs { rungs, mode, cover, .. } => {
@@ -97,7 +97,7 @@ fn about(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
             } else {
                 super::cut(ui, format!("What {}", rungs.join(", ")), colours.text);
             }
-            if *mode == Mode::ForcedOpen {
+            if *mode == OverrideMode::ForcedOpen {
                 now(ui, scene, &dialog.covered(scene.model), *cut);
             }
         }
@@ -227,7 +227,7 @@ pub(super) fn then(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, short: b
     for warning in dialog.warnings() {
         warn(ui, scene, dialog, warning);
     }
-    if matches!(dialog.about, About::Rungs { mode: Mode::ForcedOpen, .. }) {
+    if matches!(dialog.about, About::Rungs { mode: OverrideMode::ForcedOpen, .. }) {
         line(ui, "Demote instead keeps it as the last choice (Alt+D)", colours.dim);
     }
 }

@@ -67,7 +67,7 @@ fn of_rung(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
         let end = forced.until_at.map(|until| countdown(until.0 - now.0));
         let end = end.map_or_else(|| "no end".to_owned(), |left| format!("{left} left"));
         let by = forced.by.as_deref().unwrap_or(UNKNOWN);
-        out.push(format!("{} by {by}, {end}", forced.mode.replace('_', " ")));
+        out.push(format!("{} by {by}, {end}", forced.mode.spaced(" ")));
         if let Some(reason) = &forced.reason {
             out.push(format!("\"{reason}\""));
         }

@@ -4,6 +4,7 @@ use super::{Desk, opened, press, window};
 use crate::model::{Screen, Turn};
 use eframe::egui::{Key, Vec2};
 use egui_kittest::kittest::Queryable as _;
+use shared::OverrideMode;
 use shared::admin::sample;
 
 fn two() -> shared::admin::Board {
@@ -103,7 +104,7 @@ fn the_keys_are_listed() {
 fn troubles_are_gone_to_one_after_another_and_by_a_click() {
     let mut board = two();
     sample::open(&mut board.rungs[0], 100);
-    sample::force(&mut board.rungs[1], "demoted");
+    sample::force(&mut board.rungs[1], OverrideMode::Demoted);
     let lines = shared::diagnose::diagnose(&board);
     assert!(lines.len() > 1, "{lines:?}");
     let mut harness = opened(Desk::with(&board));

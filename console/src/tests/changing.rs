@@ -5,8 +5,9 @@ use crate::dialog::Sent;
 use crate::update::{News, Task};
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
+use shared::OverrideMode;
 use shared::admin::actions::{Preview, Warning, WarningKind};
-use shared::admin::changes::{Change, Mode, NewOrder, Target};
+use shared::admin::changes::{Change, NewOrder, Target};
 use shared::admin::sample;
 use shared::admin::ttl::Ttl;
 
@@ -38,7 +39,7 @@ fn from_a_cold_window_a_provider_is_forced_open_in_four_presses() {
     let [request] = desk.changes().try_into().unwrap();
     let provider = Target::Provider(sick().rungs[0].provider.clone());
     let expected =
-        Change::Override { target: provider, mode: Mode::ForcedOpen, cut_streams: false };
+        Change::Override { target: provider, mode: OverrideMode::ForcedOpen, cut_streams: false };
     assert_eq!(request.changes, [expected]);
     assert_eq!(request.ttl, Some(Ttl::OVERRIDE));
     assert!(!request.reason.is_empty(), "filled in from the cause");
@@ -367,7 +368,7 @@ fn of_a_provider_only_what_changed_is_told_and_an_older_relay_is_expected_nothin
     let expect = harness.state().console.model.dialog.as_ref().unwrap().expect[&0].clone();
     assert_eq!(expect.into_iter().collect::<Vec<_>>(), [("rung/luna".to_owned(), 0)]);
     let mut luna = board.rungs[2].clone();
-    sample::force(&mut luna, "demoted");
+    sample::force(&mut luna, OverrideMode::Demoted);
     harness.state_mut().event("rung", &luna);
     harness.state_mut().work();
     let changed = harness.state().console.model.dialog.as_ref().unwrap().changed.clone().unwrap();

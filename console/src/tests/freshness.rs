@@ -5,6 +5,7 @@ use crate::update::News;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
 use shared::admin::sample;
+use shared::{BreakerState, TransitionRule};
 
 fn board() -> shared::admin::Board {
     sample::calm(&[("chat", &["sol", "opus"])])
@@ -72,9 +73,9 @@ fn a_transition_is_on_the_cell_before_the_rest_of_its_rung_has_come() {
         id: 0,
         at: sample::NIGHT,
         rung: "sol".to_owned(),
-        before: Some("closed".to_owned()),
-        after: "open".to_owned(),
-        rule: "bad_run".to_owned(),
+        before: Some(BreakerState::Closed.into()),
+        after: BreakerState::Open.into(),
+        rule: TransitionRule::BadRun.into(),
         text: "slow".to_owned(),
         slow: None,
         bad: None,
@@ -104,7 +105,7 @@ fn events_change_what_is_shown_and_keep_the_curves() {
     desk.event("rung", &rung);
     desk.work();
     let shown = desk.console.model.rung("sol").unwrap();
-    assert_eq!(shown.health.state, "open");
+    assert_eq!(shown.health.state, BreakerState::Open);
     let curve = shown.past.spark.as_ref().map(|spark| &spark.calls);
     assert_eq!(curve, Some(&steps), "the curve comes on its own");
     // What this program does not know is no reason to stop.
@@ -112,5 +113,5 @@ fn events_change_what_is_shown_and_keep_the_curves() {
     desk.event("rung", &"nonsense");
     desk.work();
     assert!(desk.console.model.lead().unwrap().unread.is_some());
-    assert_eq!(desk.console.model.rung("sol").unwrap().health.state, "open");
+    assert_eq!(desk.console.model.rung("sol").unwrap().health.state, BreakerState::Open);
 }

@@ -6,6 +6,7 @@ use crate::model::Turn;
 use eframe::egui::{FontFamily, FontId, Key, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
+use shared::OverrideMode;
 use shared::admin::{Board, sample};
 
 fn busy(ladders: usize) -> Board {
@@ -15,7 +16,7 @@ fn busy(ladders: usize) -> Board {
         names.iter().map(|name| (name.as_str(), &rungs[..])).collect();
     let mut board = sample::calm(&ladders);
     sample::open(&mut board.rungs[0], 120);
-    sample::force(&mut board.rungs[1], "forced_open");
+    sample::force(&mut board.rungs[1], OverrideMode::ForcedOpen);
     board.rungs[2].health.weight = 0.2;
     board.ladders[0].users.failed = 9;
     board

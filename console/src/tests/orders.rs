@@ -5,6 +5,7 @@ use crate::dialog::About;
 use eframe::egui::{Key, Modifiers, Pos2, Rect};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
+use shared::OverrideMode;
 use shared::admin::{Board, sample};
 
 const CONFIRM: (Modifiers, Key) = (Modifiers::COMMAND, Key::Enter);
@@ -83,7 +84,7 @@ fn an_override_that_changes_under_the_dialog_must_be_confirmed_anew() {
     press(&mut harness, Key::O);
     give_reason(&mut harness);
     let mut rung = board().rungs[0].clone();
-    sample::force(&mut rung, "demoted");
+    sample::force(&mut rung, OverrideMode::Demoted);
     harness.state_mut().event("rung", &rung);
     harness.state_mut().work();
     harness.run_steps(3);
@@ -101,7 +102,7 @@ fn a_key_that_is_held_down_confirms_once_only() {
     press(&mut harness, Key::O);
     give_reason(&mut harness);
     let mut rung = board().rungs[0].clone();
-    sample::force(&mut rung, "demoted");
+    sample::force(&mut rung, OverrideMode::Demoted);
     harness.state_mut().event("rung", &rung);
     harness.state_mut().work();
     harness.run_steps(3);

@@ -8,9 +8,10 @@ use crate::update::{News, Task, Which};
 use eframe::egui::{Event, Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
+use shared::OverrideMode;
 use shared::RequestId;
 use shared::admin::actions::{About as Pinned, Action, ActionKind, ActionPage};
-use shared::admin::changes::{Change, Mode, OverrideNow, Present, Target};
+use shared::admin::changes::{Change, OverrideNow, Present, Target};
 use shared::admin::past::{Point, SeriesCurve};
 use shared::admin::sample::{self, NIGHT, before};
 use shared::admin::{RequestPage, Series};
@@ -188,7 +189,7 @@ fn from_a_moment_of_the_curves_into_its_history() {
 fn action(id: &str, kind: ActionKind, in_force: bool) -> Action {
     let forced = OverrideNow {
         rung: "sol".to_owned(),
-        mode: Mode::ForcedOpen,
+        mode: OverrideMode::ForcedOpen,
         version: 3,
         cut_streams: false,
         by: Some("ben".to_owned()),
@@ -199,7 +200,7 @@ fn action(id: &str, kind: ActionKind, in_force: bool) -> Action {
     };
     let change = Change::Override {
         target: Target::Rung("sol".to_owned()),
-        mode: Mode::ForcedOpen,
+        mode: OverrideMode::ForcedOpen,
         cut_streams: false,
     };
     let is_change = kind == ActionKind::Change;
@@ -226,7 +227,7 @@ fn action(id: &str, kind: ActionKind, in_force: bool) -> Action {
 fn with_actions(items: Vec<Action>) -> Harness<'static, Desk> {
     let mut board = sample::calm(&[("chat", &["sol", "opus"]), ("code", &["opus"])]);
     // It is its own that the action act_1 has set.
-    sample::force(&mut board.rungs[0], "forced_open");
+    sample::force(&mut board.rungs[0], OverrideMode::ForcedOpen);
     let mut harness = opened(Desk::with(&board));
     press(&mut harness, Key::Num4);
     let found = Ok(ActionPage { items, next: None });
@@ -238,7 +239,7 @@ fn with_actions(items: Vec<Action>) -> Harness<'static, Desk> {
 
 #[test]
 fn what_is_in_force_is_extended_ended_or_taken_back() {
-    for (key, mode) in [(Key::E, Mode::ForcedOpen), (Key::A, Mode::Auto)] {
+    for (key, mode) in [(Key::E, OverrideMode::ForcedOpen), (Key::A, OverrideMode::Auto)] {
         let mut harness = with_actions(vec![action("act_1", ActionKind::Change, true)]);
         let left = harness.query_all_by_label_contains("11:42 left").count();
         assert_eq!(left, 2, "in the trouble line and in the list");
@@ -305,7 +306,7 @@ fn an_action_is_ended_only_where_it_holds_and_only_if_it_still_does() {
     let with = |action: Option<&str>| {
         let mut board = sample::calm(&[("chat", &["sol", "opus"])]);
         if let Some(action) = action {
-            sample::force(&mut board.rungs[0], "forced_open");
+            sample::force(&mut board.rungs[0], OverrideMode::ForcedOpen);
             board.rungs[0].forced.as_mut().unwrap().action = Some(action.to_owned());
         }
         board
@@ -333,7 +334,7 @@ fn an_action_is_ended_only_where_it_holds_and_only_if_it_still_does() {
 #[test]
 fn an_override_that_ends_by_itself_leaves_the_list_of_what_is_in_force() {
     let mut board = sample::calm(&[("chat", &["sol", "opus"])]);
-    sample::force(&mut board.rungs[0], "forced_open");
+    sample::force(&mut board.rungs[0], OverrideMode::ForcedOpen);
     let mut harness = opened(Desk::with(&board));
     press(&mut harness, Key::Num4);
     let asked =
@@ -395,7 +396,7 @@ fn where_nothing_has_stirred_nothing_is_asked() {
 fn a_colleagues_later_override_is_not_ended_with_an_earlier_one() {
     let with = |action: &str| {
         let mut board = sample::calm(&[("chat", &["sol", "opus"])]);
-        sample::force(&mut board.rungs[0], "forced_open");
+        sample::force(&mut board.rungs[0], OverrideMode::ForcedOpen);
         board.rungs[0].forced.as_mut().unwrap().action = Some(action.to_owned());
         board
     };

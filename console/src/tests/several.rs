@@ -5,6 +5,7 @@ use super::{Desk, opened, press, press_with};
 use crate::model::View;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
+use shared::OverrideMode;
 use shared::admin::{Board, sample};
 
 /// The board of a relay of this name in this env.
@@ -57,7 +58,7 @@ fn a_change_goes_to_what_is_seen_each_with_its_own_version() {
     let at = |version: u64| {
         move |board: &mut Board| {
             sample::open(&mut board.rungs[0], 90);
-            sample::force(&mut board.rungs[0], "demoted");
+            sample::force(&mut board.rungs[0], OverrideMode::Demoted);
             board.rungs[0].forced.as_mut().unwrap().version = version;
             board.rungs[0].override_version = Some(version);
         }

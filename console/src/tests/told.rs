@@ -7,8 +7,9 @@ use eframe::egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
 use shared::RequestId;
 use shared::admin::actions::{Preview, Warning, WarningKind};
-use shared::admin::changes::{Change, Mode, Target};
+use shared::admin::changes::{Change, Target};
 use shared::admin::{RequestPage, sample};
+use shared::{BreakerState, OverrideMode, TransitionRule};
 
 fn desk() -> Desk {
     Desk::with(&sample::calm(&[("chat", &["sol", "opus"])]))
@@ -29,7 +30,7 @@ fn the_palette_finds_a_command_by_its_words_and_does_it() {
         crate::dialog::About::Rungs { mode, .. } => mode,
         other => panic!("{other:?}"),
     };
-    assert_eq!(mode, Mode::ForcedClosed);
+    assert_eq!(mode, OverrideMode::ForcedClosed);
 }
 
 #[test]
@@ -100,7 +101,7 @@ fn marked_rungs_are_changed_together() {
     press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
     let demoted = |name: &str| Change::Override {
         target: Target::Rung(name.to_owned()),
-        mode: Mode::Demoted,
+        mode: OverrideMode::Demoted,
         cut_streams: false,
     };
     assert_eq!(harness.state().changes()[0].changes, [demoted("opus"), demoted("sol")]);
@@ -207,9 +208,9 @@ fn what_was_missed_in_a_gap_is_one_line() {
         id: 0,
         at: sample::before(-20),
         rung: "sol".to_owned(),
-        before: Some("closed".to_owned()),
-        after: "open".to_owned(),
-        rule: "bad_run".to_owned(),
+        before: Some(BreakerState::Closed.into()),
+        after: BreakerState::Open.into(),
+        rule: TransitionRule::BadRun.into(),
         text: "slow".to_owned(),
         slow: None,
         bad: None,

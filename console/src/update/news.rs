@@ -3,9 +3,9 @@
 use super::{Task, Which, finish_copy, reading};
 use crate::dialog::Sent;
 use crate::model::{Last, Loaded, Looking, Model, Reach, Screen, View};
-use shared::RequestId;
 use shared::admin::actions::{Action, ActionKind, ActionPage, Preview};
 use shared::admin::{RequestDetail, RequestPage, Series, Summary, TransitionPage};
+use shared::{BreakerState, RequestId};
 
 /// What came from a relay.
 #[derive(Debug, Clone)]
@@ -370,7 +370,7 @@ pub fn is_counting(model: &Model, now: i64) -> bool {
     let ends = model.board().is_some_and(|board| {
         board.rungs.iter().any(|rung| {
             rung.forced.is_some()
-                || rung.health.state != "closed"
+                || rung.health.state != BreakerState::Closed
                 || rung.health.hold.is_some()
                 || rung.health.hard_down.is_some()
         }) || board.ladders.iter().any(|ladder| ladder.until_at.is_some())

@@ -3,7 +3,7 @@
 use super::{Msg, Task, chosen_action, ending, held_by};
 use crate::dialog::{About, Deed, Dialog, Sent};
 use crate::model::{Loaded, Mine, Model, Screen};
-use shared::admin::changes::Mode;
+use shared::{OrderSource, OverrideMode};
 use std::collections::BTreeMap;
 
 /// So many sends are remembered.
@@ -22,7 +22,7 @@ fn open(model: &mut Model, dialog: Option<Dialog>) -> Vec<Task> {
     preview(model)
 }
 
-pub(super) fn force(model: &mut Model, mode: Mode, now: i64, id: String) -> Vec<Task> {
+pub(super) fn force(model: &mut Model, mode: OverrideMode, now: i64, id: String) -> Vec<Task> {
     let rungs = chosen(model);
     if rungs.is_empty() {
         model.say("select a rung first: g goes to the worst one", now);
@@ -34,7 +34,7 @@ pub(super) fn force(model: &mut Model, mode: Mode, now: i64, id: String) -> Vec<
 
 pub(super) fn auto(model: &mut Model, now: i64, id: String) -> Vec<Task> {
     let Some(chosen) = chosen_action(model) else {
-        return force(model, Mode::Auto, now, id);
+        return force(model, OverrideMode::Auto, now, id);
     };
     if chosen.holds.is_empty() {
         model.say("it is not in force any more", now);
@@ -62,9 +62,9 @@ pub(super) fn extend(model: &mut Model, now: i64, id: String) -> Vec<Task> {
                 Some((rung.clone(), forced))
             });
             let off = model.selected.ladder.as_ref().and_then(|name| model.ladder(name));
-            let off = off.filter(|ladder| ladder.source != "config");
+            let off = off.filter(|ladder| ladder.source != OrderSource::Config);
             match (forced, off) {
-                (Some((rung, forced)), _) => forced.mode.parse().ok().and_then(|mode| {
+                (Some((rung, forced)), _) => forced.mode.known().and_then(|mode| {
                     let mut dialog = Dialog::rungs(model, id, &[rung], mode)?;
                     dialog.reason = forced.reason.unwrap_or_default();
                     Some(dialog)
@@ -155,7 +155,7 @@ pub(super) fn in_dialog(model: &mut Model, msg: Msg) -> Vec<Task> {
             *cover = place;
             covered_anew(model);
         }
-        (Msg::Demote, About::Rungs { mode, .. }) => *mode = Mode::Demoted,
+        (Msg::Demote, About::Rungs { mode, .. }) => *mode = OverrideMode::Demoted,
         (Msg::Cut, About::Rungs { cut, .. }) => *cut = !*cut,
         (Msg::Last(place), _) => dialog.choose_last(place),
         (Msg::AcceptNext, _) => {

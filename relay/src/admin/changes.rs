@@ -12,9 +12,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use shared::OverrideMode;
 use shared::admin::actions::{Action, ActionKind, Preview};
 use shared::admin::changes::{
-    Change, ChangeAnswer, ChangeRequest, ConfigWord, Deed, Mode, NewOrder, OrderNow, OverrideNow,
+    Change, ChangeAnswer, ChangeRequest, ConfigWord, Deed, NewOrder, OrderNow, OverrideNow,
     PutOrder, PutOverride, Refusal, Target,
 };
 use std::sync::Arc;
@@ -112,7 +113,7 @@ pub(super) async fn put_override(
     Wanted(put): Wanted<PutOverride>,
 ) -> Result<Response, Problem> {
     let PutOverride { id, reason, ttl, mode, cut_streams, accept } = put;
-    if cut_streams && mode != Mode::ForcedOpen {
+    if cut_streams && mode != OverrideMode::ForcedOpen {
         let message =
             "cut_streams goes with forced_open only. Leave it out, or force the rung open.";
         return Err(Problem::new(StatusCode::BAD_REQUEST, message));
@@ -143,7 +144,7 @@ pub(super) async fn end_override(
     let expect = expected(&headers, || Ok(relay.override_now(&rung)?.version))?;
     let expect = expect.map(|version| (format!("rung/{rung}"), version)).into_iter().collect();
     let target = Target::Rung(rung);
-    let change = Change::Override { target, mode: Mode::Auto, cut_streams: false };
+    let change = Change::Override { target, mode: OverrideMode::Auto, cut_streams: false };
     let request = ChangeRequest { id, reason, ttl: None, changes: vec![change], expect, accept };
     make(&relay, &operator, &request).await
 }

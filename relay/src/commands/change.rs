@@ -8,10 +8,11 @@ use super::{Failed, block_on, complain};
 use crate::{screen, wall};
 use futures_util::future::join_all;
 use http::Method;
+use shared::OverrideMode;
 use shared::admin::Board;
 use shared::admin::actions::{Preview, WarningKind};
 use shared::admin::changes::{
-    Change, ChangeAnswer, ChangeRequest, Mode, NewOrder, OrderNow, OverrideNow, Target,
+    Change, ChangeAnswer, ChangeRequest, NewOrder, OrderNow, OverrideNow, Target,
 };
 use shared::admin::ttl::Ttl;
 use shared::remote::{CallError, Remote};
@@ -163,7 +164,7 @@ fn tell(relays: &Relays, prepared: &Prepared<'_>) {
 /// How long it lasts; `None`: it takes something back, which has no end.
 fn lasts(request: &ChangeRequest) -> Option<String> {
     let usual = request.changes.iter().find_map(|change| match change {
-        Change::Override { mode: Mode::Auto, .. }
+        Change::Override { mode: OverrideMode::Auto, .. }
         | Change::Order { order: NewOrder::Config(_), .. } => None,
         Change::Override { .. } => Some(Ttl::OVERRIDE),
         Change::Order { .. } => Some(Ttl::ORDER),
@@ -251,11 +252,11 @@ mod tests {
         let order = |order| Change::Order { ladder: "chat".to_owned(), order };
         let rungs = NewOrder::Rungs(vec!["sol".to_owned()]);
         let rows = [
-            (forced(Mode::Auto), None, None),
+            (forced(OverrideMode::Auto), None, None),
             (order(NewOrder::Config(ConfigWord::Config)), None, None),
-            (forced(Mode::Demoted), None, Some("for 15m, then it is as before")),
+            (forced(OverrideMode::Demoted), None, Some("for 15m, then it is as before")),
             (order(rungs), None, Some("for 4h, then it is as before")),
-            (forced(Mode::ForcedOpen), Some(Ttl::Endless), Some("until somebody ends it")),
+            (forced(OverrideMode::ForcedOpen), Some(Ttl::Endless), Some("until somebody ends it")),
         ];
         for (change, ttl, expected) in rows {
             assert_eq!(lasts(&request(change, ttl)).as_deref(), expected);

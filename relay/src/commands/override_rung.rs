@@ -3,8 +3,9 @@
 use super::change::{ChangeArgs, make};
 use super::relays::Ended;
 use super::{Failed, usage};
+use shared::OverrideMode;
 use shared::admin::Board;
-use shared::admin::changes::{Change, Mode, Target};
+use shared::admin::changes::{Change, Target};
 
 /// Arguments of `belay override`.
 #[derive(Debug, clap::Args)]
@@ -44,9 +45,9 @@ pub(super) struct DemoteArgs {
 pub(super) fn run(args: &OverrideArgs) -> Result<Ended, Failed> {
     let mode = args.words.split_last().map(|(mode, rungs)| (mode.as_str(), rungs));
     let (mode, rungs) = match mode {
-        Some(("open", rungs)) => (Mode::ForcedOpen, rungs),
-        Some(("closed", rungs)) => (Mode::ForcedClosed, rungs),
-        Some(("auto", rungs)) => (Mode::Auto, rungs),
+        Some(("open", rungs)) => (OverrideMode::ForcedOpen, rungs),
+        Some(("closed", rungs)) => (OverrideMode::ForcedClosed, rungs),
+        Some(("auto", rungs)) => (OverrideMode::Auto, rungs),
         _ => {
             return usage(
                 "say last what the rungs are to be: open (no traffic), closed (traffic whatever \
@@ -54,20 +55,20 @@ pub(super) fn run(args: &OverrideArgs) -> Result<Ended, Failed> {
             );
         }
     };
-    if args.cut_streams && mode != Mode::ForcedOpen {
+    if args.cut_streams && mode != OverrideMode::ForcedOpen {
         return usage("--cut-streams goes with open only.");
     }
     set(rungs, (&args.provider, &args.domain), (mode, args.cut_streams), &args.change)
 }
 
 pub(super) fn demote(args: &DemoteArgs) -> Result<Ended, Failed> {
-    set(&args.rungs, (&args.provider, &args.domain), (Mode::Demoted, false), &args.change)
+    set(&args.rungs, (&args.provider, &args.domain), (OverrideMode::Demoted, false), &args.change)
 }
 
 fn set(
     rungs: &[String],
     (providers, domains): (&[String], &[String]),
-    (mode, cut_streams): (Mode, bool),
+    (mode, cut_streams): (OverrideMode, bool),
     change: &ChangeArgs,
 ) -> Result<Ended, Failed> {
     let targets = rungs.iter().cloned().map(Target::Rung);

@@ -12,10 +12,9 @@ use http::{Method, StatusCode};
 use shared::UnixMillis;
 use shared::admin::Board;
 use shared::admin::actions::{Action, Preview};
-use shared::admin::changes::{
-    Change, ChangeAnswer, ChangeRequest, ConfigWord, Mode, NewOrder, OrderSource, Target,
-};
+use shared::admin::changes::{Change, ChangeAnswer, ChangeRequest, ConfigWord, NewOrder, Target};
 use shared::remote::{CallError, Remote};
+use shared::{OrderSource, OverrideMode};
 use std::collections::BTreeMap;
 
 /// Arguments of `belay undo`.
@@ -130,7 +129,7 @@ fn back(action: &Action, now: UnixMillis) -> Vec<Change> {
     });
     let rungs = rungs.map(|then| Change::Override {
         target: Target::Rung(then.rung.clone()),
-        mode: if is_over(then.until_at) { Mode::Auto } else { then.mode },
+        mode: if is_over(then.until_at) { OverrideMode::Auto } else { then.mode },
         cut_streams: false,
     });
     let ladders = before.ladders.iter().filter(|then| {

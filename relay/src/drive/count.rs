@@ -217,15 +217,15 @@ impl Relay {
 fn rung_now(board: &Board, rung: &Rung, now: Time) -> RungNow {
     let index = rung.index;
     let breaker = board.breaker(index);
-    let (state, cools_for) = match breaker.map(crate::policy::breaker::Breaker::state) {
-        Some(State::Open { until }) => ("open", until.since(now)),
-        Some(State::HalfOpen { .. }) => ("half_open", Duration::ZERO),
-        Some(State::Closed) | None => ("closed", Duration::ZERO),
+    let state = breaker.map_or(State::Closed, crate::policy::breaker::Breaker::state);
+    let cools_for = match state {
+        State::Open { until } => until.since(now),
+        State::HalfOpen { .. } | State::Closed => Duration::ZERO,
     };
     RungNow {
         rung: Arc::clone(&rung.name),
-        state,
-        forced: board.forced(index, now).map(|(mode, _)| mode).unwrap_or_default().as_str(),
+        state: state.name(),
+        forced: board.forced(index, now).map(|(mode, _)| mode).unwrap_or_default(),
         weight: breaker.map_or(1.0, crate::policy::breaker::Breaker::weight),
         cools_for,
         held_for: board.held_until(index, now).map_or(Duration::ZERO, |until| until.since(now)),
@@ -250,13 +250,12 @@ fn ladder_now(board: &Board, ladder: &Ladder) -> LadderNow {
 #[cfg(test)]
 mod tests {
     use crate::metrics::TRANSITIONS;
-    use crate::policy::Why;
+    use shared::TransitionRule;
 
     #[test]
     fn every_rule_of_the_breaker_has_a_series_from_the_start() {
-        for &why in Why::ALL {
-            let known = TRANSITIONS.iter().any(|(_, rules)| rules.contains(&why.as_str()));
-            assert!(known, "{}", why.as_str());
+        for rule in TransitionRule::ALL {
+            assert!(TRANSITIONS.iter().any(|(_, rules)| rules.contains(rule)), "{rule}");
         }
     }
 }

@@ -32,12 +32,12 @@ use crate::dialect::stamp;
 use crate::journal::RequestStart;
 use crate::live;
 use crate::policy::{
-    Action, AttemptId, Capabilities, Effort, Input, Kind, Need, Override, RungIndex, Time, Walk,
+    Action, AttemptId, Capabilities, Effort, Input, Kind, Need, RungIndex, Time, Walk,
 };
 use crate::wall;
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
-use shared::{Cause, RequestId, RequestOutcome, UnixMillis};
+use shared::{Cause, OverrideMode, RequestId, RequestOutcome, UnixMillis};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -415,7 +415,7 @@ impl Driver {
         let rungs = ladder.spec.rungs.iter().copied();
         let forced: Vec<_> = self.relay.with_board(now, |board| {
             let is_out = |rung: &RungIndex| {
-                board.forced(*rung, now).is_some_and(|(mode, _)| mode == Override::ForcedOpen)
+                board.forced(*rung, now).is_some_and(|(mode, _)| mode == OverrideMode::ForcedOpen)
             };
             rungs.filter(is_out).map(|rung| (rung, board.cuts_streams(rung, now))).collect()
         });

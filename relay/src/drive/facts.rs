@@ -6,11 +6,11 @@ use super::in_force::InForce;
 use super::memory::{account, key_tag};
 use crate::config::{Capability, Config, Ladder, Provider, Rung};
 use crate::policy::{LadderIndex, RungIndex};
-use shared::UnixMillis;
 use shared::admin::board::{
     BudgetState, HealthState, KeyState, Limits, ProviderState, RungNow, RungPast, Step, Users,
 };
 use shared::admin::{LadderState, RungState};
+use shared::{BreakerState, OrderSource, UnixMillis};
 
 /// What does not move while a config is in force.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ fn rung(rung: &Rung, config: &Config) -> RungState {
         context: rung.context,
         limits: Limits { rps: None, concurrent: concurrent.map(|most| most as u64) },
         health: HealthState {
-            state: "closed".to_owned(),
+            state: BreakerState::Closed.into(),
             cause: None,
             since_at: None,
             sick_since_at: None,
@@ -119,7 +119,7 @@ fn ladder(ladder: &Ladder, config: &Config, config_rev: u64) -> LadderState {
         steps: order.iter().map(step).collect(),
         config_order: order.clone(),
         order,
-        source: "config".to_owned(),
+        source: OrderSource::Config.into(),
         version: 0,
         by: None,
         reason: None,

@@ -10,11 +10,11 @@ use crate::config::{Provider, Rung};
 use crate::journal::{HealthRecord, HoldRecord, Journal};
 use crate::policy::{
     Board, Reference, Remembered, RememberedBreaker, RememberedHold, RememberedState, RungIndex,
-    Time, Why,
+    Time,
 };
 use crate::wall;
 use sha2::{Digest as _, Sha256};
-use shared::UnixMillis;
+use shared::{BreakerState, UnixMillis};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -189,9 +189,9 @@ fn record(identity: &Identity, now: Time, what: &Remembered) -> HealthRecord {
     let unix = |at| wall::unix_of(now, at);
     let breaker = &what.breaker;
     let (state, until) = match breaker.state {
-        RememberedState::Closed => (CLOSED, None),
-        RememberedState::Open { until } => (OPEN, Some(unix(until))),
-        RememberedState::HalfOpen => (HALF_OPEN, None),
+        RememberedState::Closed => (BreakerState::Closed, None),
+        RememberedState::Open { until } => (BreakerState::Open, Some(unix(until))),
+        RememberedState::HalfOpen => (BreakerState::HalfOpen, None),
     };
     let Identity { name, fingerprint, key_tag } = identity.clone();
     HealthRecord {
@@ -199,7 +199,7 @@ fn record(identity: &Identity, now: Time, what: &Remembered) -> HealthRecord {
         at: wall::unix(),
         fingerprint,
         key_tag,
-        state: state.to_owned(),
+        state: state.to_string(),
         cause: breaker.opened_by.map(|why| why.as_str().to_owned()),
         until,
         weight: breaker.weight,
@@ -220,11 +220,11 @@ fn record(identity: &Identity, now: Time, what: &Remembered) -> HealthRecord {
 pub(super) fn remembered(row: &HealthRecord, now: Time, today: UnixMillis) -> Option<Remembered> {
     // A clock that was put back meanwhile must not make anything last longer.
     let time = |at| wall::time_of(now, today.max(row.at), at);
-    let state = match (row.state.as_str(), row.until) {
-        (CLOSED, _) => RememberedState::Closed,
-        (OPEN, Some(until)) => RememberedState::Open { until: time(until) },
-        (HALF_OPEN, _) => RememberedState::HalfOpen,
-        _ => return None,
+    let state = match (row.state.parse().ok()?, row.until) {
+        (BreakerState::Closed, _) => RememberedState::Closed,
+        (BreakerState::Open, Some(until)) => RememberedState::Open { until: time(until) },
+        (BreakerState::HalfOpen, _) => RememberedState::HalfOpen,
+        (BreakerState::Open, None) => return None,
     };
     Some(Remembered {
         reference: row.reference.map(|(p95, usual)| Reference { p95, usual }),
@@ -239,12 +239,8 @@ pub(super) fn remembered(row: &HealthRecord, now: Time, today: UnixMillis) -> Op
             cooldown: row.cooldown,
             by_streams: row.by_streams,
             away_since: row.away_since.map(time),
-            opened_by: row.cause.as_deref().and_then(Why::from_word),
+            opened_by: row.cause.as_deref().and_then(|word| word.parse().ok()),
         },
         finishes: row.finishes,
     })
 }
-
-const CLOSED: &str = "closed";
-const OPEN: &str = "open";
-const HALF_OPEN: &str = "half_open";

@@ -35,12 +35,12 @@ pub(super) use past::{Gone, Past};
 
 use super::relay::Relay;
 use crate::journal::ActionRecord;
-use crate::policy::{LadderIndex, Override, RungIndex, Source};
+use crate::policy::{LadderIndex, RungIndex};
 use crate::wall;
 use serde::Serialize;
-use shared::UnixMillis;
 use shared::admin::FeedKind;
 use shared::admin::actions::{Action, ActionKind};
+use shared::{OrderSource, OverrideMode, UnixMillis};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -195,12 +195,12 @@ impl Relay {
         };
         let in_force = self.with_board(now, |board| {
             let is_forced = |at: usize| {
-                board.forced(RungIndex(at), now).is_some_and(|(mode, _)| mode != Override::Auto)
+                board.forced(RungIndex(at), now).is_some_and(|(mode, _)| mode != OverrideMode::Auto)
             };
             let is_ordered = |at: usize| {
                 board
                     .order_of(LadderIndex(at), now)
-                    .is_some_and(|(_, source)| source != Source::Config)
+                    .is_some_and(|(_, source)| source != OrderSource::Config)
             };
             let mut rungs = state.rungs.iter().enumerate();
             let mut ladders = state.ladders.iter().enumerate();

@@ -16,10 +16,10 @@ use crate::journal::Journal;
 use crate::journal::{OrderEnd, OverrideEnd, TransitionRecord};
 use crate::live::Live;
 use crate::metrics::Metrics;
-use crate::policy::{Board, LadderIndex, LadderSpec, RungIndex, Time, Transition, Why};
+use crate::policy::{Board, LadderIndex, LadderSpec, RungIndex, Time, Transition};
 use crate::provider::CannotBuild;
-use shared::RequestId;
 use shared::admin::{ConfigError, FeedKind};
+use shared::{BreakerState, RequestId, TransitionRule};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -232,7 +232,7 @@ impl Relay {
             let ended: Vec<_> = ended.map(|at| (at, board.order_version(at))).collect();
             (done, transitions.into_iter().zip(versions).collect::<Vec<_>>(), ended)
         };
-        if transitions.iter().any(|(transition, _)| transition.to == "open") {
+        if transitions.iter().any(|(transition, _)| transition.to == BreakerState::Open) {
             self.signal.send_modify(|now| now.opened = now.opened.wrapping_add(1));
         }
         for (transition, version) in transitions {
@@ -251,7 +251,7 @@ impl Relay {
             ladder: Arc::clone(&ladder.name),
             at: crate::wall::unix(),
             version,
-            why: Why::Expired.as_str(),
+            why: TransitionRule::Expired.as_str(),
         });
         self.published(&Published::Ladder(index));
     }
@@ -265,10 +265,10 @@ impl Relay {
     ) {
         // What happens to one that has gone is nobody's business any more.
         let Some(rung) = self.rung(transition.rung) else { return };
-        let (rule, weight) = (transition.why.as_str(), transition.weight);
+        let (rule, weight) = (transition.why, transition.weight);
         let text = transition.text();
         let by = request.filter(|_| transition.is_a_requests()).map(tracing::field::display);
-        tracing::warn!(rung = %rung.name, from = transition.from, to = transition.to, rule, weight, request = by, "breaker: {text}");
+        tracing::warn!(rung = %rung.name, from = %transition.from, to = %transition.to, %rule, weight, request = by, "breaker: {text}");
         self.metrics.transition(&rung.name, transition.to, rule);
         let millis = |span: Option<Duration>| span.map(super::log::millis);
         let at = crate::wall::unix_of(now, transition.at);
@@ -294,9 +294,9 @@ impl Relay {
             ref_p95_ms: millis(transition.reference),
             until: transition.until.map(|until| crate::wall::unix_of(now, until)),
         });
-        if transition.why == Why::Expired {
+        if transition.why == TransitionRule::Expired {
             let rung = Arc::clone(&rung.name);
-            self.journal.end_override(OverrideEnd { rung, at, version, why: rule });
+            self.journal.end_override(OverrideEnd { rung, at, version, why: rule.as_str() });
             self.published(&Published::Rung(transition.rung));
         }
     }

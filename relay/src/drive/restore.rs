@@ -4,9 +4,9 @@
 use super::memory::{Memory, remembered};
 use super::relay::{Drain, Relay};
 use crate::journal::{HealthRecord, Kept, OverrideRecord};
-use crate::policy::{Board, Override, RememberedState, Time};
+use crate::policy::{Board, RememberedState, Time};
 use crate::wall;
-use shared::UnixMillis;
+use shared::{OverrideMode, UnixMillis};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -107,7 +107,7 @@ fn restore_override(board: &mut Board, memory: &Memory, row: &OverrideRecord, mo
         tracing::info!(%rung, mode = row.mode, "overridden, but no longer in the config");
         return;
     };
-    let Some(mode) = Override::from_word(&row.mode) else {
+    let Ok(mode) = row.mode.parse::<OverrideMode>() else {
         tracing::warn!(%rung, mode = row.mode, "the journal's row of its override makes no sense; it is not in force");
         return;
     };

@@ -1,9 +1,9 @@
 //! What the breakers did lately: why each stands as it does, and since when.
 
-use crate::policy::{Time, Transition, Why};
+use crate::policy::{Time, Transition};
 use shared::admin::board::HealthCause;
-use shared::admin::past::{TransitionRow, rule_text};
-use shared::{RequestId, UnixMillis};
+use shared::admin::past::TransitionRow;
+use shared::{BreakerState, RequestId, TransitionRule, UnixMillis};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -40,12 +40,12 @@ impl Story {
         let room = told.len().max(transition.rung.0.saturating_add(1));
         told.resize_with(room, Told::default);
         let Some(told) = told.get_mut(transition.rung.0) else { return };
-        told.floor = transition.why == Why::Spared;
+        told.floor = transition.why == TransitionRule::Spared;
         // A weight that was cut, or a new norm, is no change of state.
         if transition.from != transition.to || told.since_at.is_none() {
             told.since_at = Some(at);
         }
-        if transition.to == "open" && transition.from != "open" {
+        if transition.to == BreakerState::Open && transition.from != BreakerState::Open {
             told.opens.push_back(transition.at);
             while told.opens.len() > MOST {
                 told.opens.pop_front();
@@ -62,7 +62,7 @@ impl Story {
 fn caused(transition: &Transition) -> HealthCause {
     let (evidence, tip) = (transition.evidence, transition.tip);
     HealthCause {
-        rule: transition.why.as_str().to_owned(),
+        rule: transition.why.into(),
         text: transition.text(),
         slow: Some(evidence.slow),
         bad: evidence.bad,
@@ -73,10 +73,10 @@ fn caused(transition: &Transition) -> HealthCause {
     }
 }
 
-pub(super) fn cause(rule: &str, (n, bad): (u32, u32)) -> HealthCause {
+pub(super) fn cause(rule: TransitionRule, (n, bad): (u32, u32)) -> HealthCause {
     HealthCause {
-        rule: rule.to_owned(),
-        text: rule_text(rule).to_owned(),
+        rule: rule.into(),
+        text: rule.text().to_owned(),
         slow: None,
         bad,
         n,
@@ -94,31 +94,18 @@ pub(super) fn row(
     request: Option<RequestId>,
 ) -> TransitionRow {
     let evidence = transition.evidence;
-    let rule = transition.why.as_str();
     TransitionRow {
         id: 0,
         at,
         rung: rung.to_owned(),
-        before: Some(transition.from.to_owned()),
-        after: transition.to.to_owned(),
-        rule: rule.to_owned(),
+        before: Some(transition.from.into()),
+        after: transition.to.into(),
+        rule: transition.why.into(),
         text: transition.text(),
         slow: Some(evidence.slow),
         bad: Some(evidence.bad),
         n: Some(evidence.calls),
         weight: Some(transition.weight),
         request: request.filter(|_| transition.is_a_requests()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_rule_has_a_sentence() {
-        for why in Why::ALL {
-            assert_ne!(rule_text(why.as_str()), why.as_str(), "a word is no sentence");
-        }
     }
 }

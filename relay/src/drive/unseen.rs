@@ -7,8 +7,9 @@ use super::failed::Quotable;
 use super::line::Line;
 use super::relay::Relay;
 use super::still::{Pause, Pauses};
-use crate::policy::{Override, Probe};
+use crate::policy::Probe;
 use crate::wall;
+use shared::OverrideMode;
 use std::sync::Arc;
 
 /// Lets `line` run until `probe` has learned what it wanted; then its call is closed.
@@ -62,7 +63,8 @@ pub(super) fn run(relay: &Arc<Relay>, mut probe: Probe, mut line: Line) {
 fn is_cut(relay: &Relay, probe: &mut Probe) -> bool {
     let (now, rung) = (wall::now(), probe.rung());
     relay.with_board(now, |board| {
-        let forced = board.forced(rung, now).is_some_and(|(mode, _)| mode == Override::ForcedOpen);
+        let forced =
+            board.forced(rung, now).is_some_and(|(mode, _)| mode == OverrideMode::ForcedOpen);
         if forced {
             probe.cut(now, board);
         }

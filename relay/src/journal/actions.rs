@@ -12,7 +12,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::UnixMillis;
 use shared::admin::actions::{About, Action, ActionKind, ActionPage};
-use shared::admin::changes::{Change, Mode, OrderNow, OrderSource, OverrideNow};
+use shared::admin::changes::{Change, OrderNow, OverrideNow};
+use shared::{OrderSource, OverrideMode};
 use std::sync::Arc;
 
 /// An action, and what its author was told.
@@ -141,7 +142,7 @@ fn insert_override(conn: &Connection, action: &Action, now: &OverrideNow) -> rus
     let version = int(now.version);
     let replace = params![now.rung, action.at.0, action.kind.as_str(), version];
     conn.prepare_cached(REPLACE_OVERRIDE)?.execute(replace)?;
-    if now.mode == Mode::Auto {
+    if now.mode == OverrideMode::Auto {
         return Ok(());
     }
     conn.prepare_cached(OVERRIDE)?.execute(params![

@@ -10,8 +10,8 @@ use super::kept::{HealthRecord, OverrideEnd};
 use super::minutes::MinuteRecord;
 use shared::admin::{RequestRow, Tried};
 use shared::{
-    AttemptKind, AttemptOutcome, Cause, NanoUsd, PassedOver, RequestId, RequestOutcome,
-    StreamVerdict, TokenVerdict, UnixMillis, Usage,
+    AttemptKind, AttemptOutcome, BreakerState, Cause, NanoUsd, PassedOver, RequestId,
+    RequestOutcome, StreamVerdict, TokenVerdict, TransitionRule, UnixMillis, Usage,
 };
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -194,11 +194,11 @@ pub struct TransitionRecord {
     /// The rung.
     pub rung: Arc<str>,
     /// The state before.
-    pub before: &'static str,
+    pub before: BreakerState,
     /// The state after.
-    pub after: &'static str,
+    pub after: BreakerState,
     /// Which rule spoke.
-    pub rule: &'static str,
+    pub rule: TransitionRule,
     /// The same in words.
     pub text: String,
     /// Calls in the window that led to it.

@@ -8,7 +8,10 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
-use shared::{AttemptKind, AttemptOutcome, Cause, NanoUsd, StreamVerdict, TokenVerdict, Usage};
+use shared::{
+    AttemptKind, AttemptOutcome, BreakerState, Cause, NanoUsd, StreamVerdict, TokenVerdict,
+    TransitionRule, Usage,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,23 +26,41 @@ pub(super) const TTFT: [f64; 19] = [
 ];
 
 /// States that a breaker turns to, each with the rules that turn it there.
-pub const TRANSITIONS: &[(&str, &[&str])] = &[
+pub const TRANSITIONS: &[(BreakerState, &[TransitionRule])] = &[
     (
-        "open",
+        BreakerState::Open,
         &[
-            "bad_run",
-            "broken_run",
-            "bad_share",
-            "hanging",
-            "slow_p95",
-            "never_a_token",
-            "auth",
-            "probe_bad",
-            "expired",
+            TransitionRule::BadRun,
+            TransitionRule::BrokenRun,
+            TransitionRule::BadShare,
+            TransitionRule::Hanging,
+            TransitionRule::SlowP95,
+            TransitionRule::NeverAToken,
+            TransitionRule::Auth,
+            TransitionRule::ProbeBad,
+            TransitionRule::Expired,
         ],
     ),
-    ("half_open", &["cooled_down", "last_resort_good", "operator", "expired", "key_changed"]),
-    ("closed", &["probes_good", "operator", "spared", "rebased", "expired"]),
+    (
+        BreakerState::HalfOpen,
+        &[
+            TransitionRule::CooledDown,
+            TransitionRule::LastResortGood,
+            TransitionRule::Operator,
+            TransitionRule::Expired,
+            TransitionRule::KeyChanged,
+        ],
+    ),
+    (
+        BreakerState::Closed,
+        &[
+            TransitionRule::ProbesGood,
+            TransitionRule::Operator,
+            TransitionRule::Spared,
+            TransitionRule::Rebased,
+            TransitionRule::Expired,
+        ],
+    ),
 ];
 
 /// What made a retry or a failover necessary.
@@ -288,7 +309,7 @@ impl Attempts {
         }
         for (to, rules) in TRANSITIONS {
             for rule in *rules {
-                self.transitions.begin(Turned { rung: Arc::clone(rung), to, rule });
+                self.transitions.begin(turned(rung, *to, *rule));
             }
         }
         for kind in ["input", "output"] {
@@ -366,9 +387,13 @@ impl Attempts {
         self.token_verdicts.of(said(rung, verdict.as_str())).inc();
     }
 
-    pub(super) fn transition(&self, rung: &Arc<str>, to: &'static str, rule: &'static str) {
-        self.transitions.of(Turned { rung: Arc::clone(rung), to, rule }).inc();
+    pub(super) fn transition(&self, rung: &Arc<str>, to: BreakerState, rule: TransitionRule) {
+        self.transitions.of(turned(rung, to, rule)).inc();
     }
+}
+
+fn turned(rung: &Arc<str>, to: BreakerState, rule: TransitionRule) -> Turned {
+    Turned { rung: Arc::clone(rung), to: to.as_str(), rule: rule.as_str() }
 }
 
 fn ended(

@@ -10,7 +10,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
-use shared::UnixMillis;
+use shared::{BreakerState, OverrideMode, UnixMillis};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -23,9 +23,6 @@ const HELD: &str = "Bytes of requests, and of answers not yet passed on, that ru
 
 /// Where stalls are told apart, in seconds.
 const STALL: [f64; 8] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
-
-const STATES: [&str; 3] = ["closed", "half_open", "open"];
-const OVERRIDES: [&str; 4] = ["auto", "demoted", "forced_closed", "forced_open"];
 
 /// How the relay stands.
 #[derive(Debug, Clone, Default)]
@@ -68,10 +65,10 @@ pub struct ConfigNow {
 pub struct RungNow {
     /// Its name in the config.
     pub rung: Arc<str>,
-    /// Its breaker's state: `closed`, `half_open` or `open`.
-    pub state: &'static str,
-    /// An operator's override: `auto`, `demoted`, `forced_closed` or `forced_open`.
-    pub forced: &'static str,
+    /// Its breaker's state.
+    pub state: BreakerState,
+    /// An operator's override.
+    pub forced: OverrideMode,
     /// The probability of being first choice, 0 to 1.
     pub weight: f64,
     /// Until an open breaker has cooled down; zero otherwise.
@@ -363,13 +360,13 @@ impl Standing {
     fn set_rung(&self, now: &RungNow) {
         let rung = || Arc::clone(&now.rung);
         let of = || OfRung { rung: rung() };
-        for state in STATES {
-            let labels = InState { rung: rung(), state };
-            self.states.of(labels).set(i64::from(state == now.state));
+        for state in BreakerState::ALL {
+            let labels = InState { rung: rung(), state: state.as_str() };
+            self.states.of(labels).set(i64::from(*state == now.state));
         }
-        for word in OVERRIDES {
-            let labels = Under { rung: rung(), r#override: word };
-            self.overrides.of(labels).set(i64::from(word == now.forced));
+        for mode in OverrideMode::ALL {
+            let labels = Under { rung: rung(), r#override: mode.as_str() };
+            self.overrides.of(labels).set(i64::from(*mode == now.forced));
         }
         self.weights.of(of()).set(now.weight);
         self.cooldowns.of(of()).set(now.cools_for.as_secs_f64());

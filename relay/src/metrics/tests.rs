@@ -6,8 +6,8 @@ use super::{
     Now, RequestFacts, RungNames, RungNow,
 };
 use shared::{
-    AttemptKind, AttemptOutcome, Cause, NanoUsd, PassedOver, RequestOutcome, TokenVerdict,
-    UnixMillis, Usage,
+    AttemptKind, AttemptOutcome, BreakerState, Cause, NanoUsd, OverrideMode, PassedOver,
+    RequestOutcome, TokenVerdict, UnixMillis, Usage,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -256,8 +256,8 @@ fn gauges_show_the_moment_they_were_read_for() {
     let metrics = Metrics::new(&names());
     let rung = RungNow {
         rung: Arc::from("a"),
-        state: "open",
-        forced: "demoted",
+        state: BreakerState::Open,
+        forced: OverrideMode::Demoted,
         weight: 0.5,
         cools_for: Duration::from_millis(2_500),
         held_for: Duration::from_secs(7),
@@ -315,7 +315,8 @@ fn gauges_show_the_moment_they_were_read_for() {
         assert_eq!(value(&page, series), expected, "{series}");
     }
     assert!(!page.contains("belay_rung_reference_p95_seconds{"), "nothing is known of it");
-    let later = RungNow { state: "closed", reference: Some(Duration::from_secs(1)), ..rung };
+    let later =
+        RungNow { state: BreakerState::Closed, reference: Some(Duration::from_secs(1)), ..rung };
     let page = metrics.text(&Now { rungs: vec![later], ..now }, Format::Prometheus).unwrap();
     assert_eq!(value(&page, r#"belay_breaker_state{rung="a",state="open"}"#), "0");
     assert_eq!(value(&page, r#"belay_rung_reference_p95_seconds{rung="a"}"#), "1.0");
@@ -328,8 +329,8 @@ fn what_a_reload_took_away_stands_nowhere_and_what_it_counted_stays() {
     metrics.attempt(&good(&ladder, &rung));
     let standing = |rung: &str| RungNow {
         rung: rung.into(),
-        state: "open",
-        forced: "auto",
+        state: BreakerState::Open,
+        forced: OverrideMode::Auto,
         weight: 1.0,
         cools_for: Duration::from_secs(9),
         held_for: Duration::ZERO,

@@ -14,18 +14,18 @@ mod usable;
 
 pub use reshape::{Placed, places};
 
-use crate::policy::breaker::{Breaker, State, Ticket, Why};
+use crate::policy::breaker::{Breaker, State, Ticket};
 use crate::policy::budget::Budget;
-use crate::policy::health::{Health, Override};
+use crate::policy::health::Health;
 use crate::policy::histogram::Counts;
 use crate::policy::ladder::{Kind, LadderIndex, LadderSpec, RungIndex, RungSpec, Size};
-use crate::policy::order::{Order, Source, Standing};
+use crate::policy::order::{Order, Standing};
 use crate::policy::remembered::{Remembered, RememberedState};
 use crate::policy::table::{Verdict, row};
 use crate::policy::time::Time;
 use crate::policy::transition::{Evidence, Spared, Tip, Transition};
 use crate::policy::witness::Present;
-use shared::{AttemptOutcome, Cause};
+use shared::{AttemptOutcome, Cause, OrderSource, OverrideMode, TransitionRule};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -95,14 +95,6 @@ impl Report {
     }
 }
 
-const fn word(state: State) -> &'static str {
-    match state {
-        State::Closed => "closed",
-        State::Open { .. } => "open",
-        State::HalfOpen { .. } => "half_open",
-    }
-}
-
 impl Board {
     /// A board of rungs that nothing is known of; `rng` gives its jitter.
     #[must_use]
@@ -142,7 +134,7 @@ impl Board {
     #[must_use]
     pub fn is_closed(&self, rung: RungIndex) -> bool {
         self.rungs.get(rung.0).is_some_and(|health| {
-            health.forced == Override::ForcedClosed || health.breaker.state() == State::Closed
+            health.forced == OverrideMode::ForcedClosed || health.breaker.state() == State::Closed
         })
     }
 
@@ -150,7 +142,7 @@ impl Board {
     #[must_use]
     pub fn is_full(&self, rung: RungIndex) -> bool {
         self.rungs.get(rung.0).is_some_and(|health| {
-            health.forced == Override::ForcedClosed || health.breaker.is_full()
+            health.forced == OverrideMode::ForcedClosed || health.breaker.is_full()
         })
     }
 
@@ -176,7 +168,7 @@ impl Board {
         let mut starving = None;
         for &rung in candidates.iter() {
             let Some(health) = self.rungs.get(rung.0) else { continue };
-            let weight = if self.is_closed(rung) && health.forced == Override::Auto {
+            let weight = if self.is_closed(rung) && health.forced == OverrideMode::Auto {
                 health.breaker.weight()
             } else {
                 1.0
@@ -185,7 +177,7 @@ impl Board {
             let hollow = health.hollow.share(now, self.asking);
             if starving.is_none() && self.starved(rung, now).is_some_and(|span| span >= STARVING) {
                 starving = Some(rung);
-            } else if health.forced == Override::Demoted {
+            } else if health.forced == OverrideMode::Demoted {
                 demoted.push(rung);
             } else if rng.f64() >= weight * (1.0 - shed) * (1.0 - hollow) {
                 moved.push(rung);
@@ -232,7 +224,7 @@ impl Board {
         self.settle(now);
         let Some(health) = self.rungs.get_mut(rung.0) else { return Ticket::default() };
         health.refresh(now, size.kind);
-        if health.forced == Override::Auto || health.forced == Override::Demoted {
+        if health.forced == OverrideMode::Auto || health.forced == OverrideMode::Demoted {
             let from = health.breaker.state();
             if let Some(why) = health.breaker.cool(now) {
                 self.note(rung, now, from, why);
@@ -268,7 +260,8 @@ impl Board {
             health.witnesses.word(now, (self.asking, self.present), false);
             health.breaker.good(now, ticket)
         };
-        if change == Some(Why::ProbesGood) && health.spec.breaker.open_ttft_p95.is_some() {
+        if change == Some(TransitionRule::ProbesGood) && health.spec.breaker.open_ttft_p95.is_some()
+        {
             // The slow probes on its way back must not open it again.
             health.forget_latest();
         }
@@ -294,7 +287,7 @@ impl Board {
         let hangs =
             health.breaker.is_opened_by_hanging() && health.answers_quickly(now, Kind::default());
         if !hangs && !matches!(from, State::Open { .. }) && health.rebase(now, alone) {
-            self.note(rung, now, from, Why::Rebased);
+            self.note(rung, now, from, TransitionRule::Rebased);
         }
     }
 
@@ -393,7 +386,9 @@ impl Board {
         health.count_for_shedding(now, false);
         health.witnesses.word(now, (self.asking, self.present), true);
         let why = health.breaker.bad(now, ticket, ended.is_none());
-        let why = why.filter(|why| *why != Why::Hanging || health.answers_quickly(now, size.kind));
+        let why = why.filter(|why| {
+            *why != TransitionRule::Hanging || health.answers_quickly(now, size.kind)
+        });
         if let Some(why) = why {
             self.try_to_open(rung, now, why, ended.unwrap_or_default());
         }
@@ -437,22 +432,22 @@ impl Board {
     /// and not forced open: then half the weight instead. So too if the rung answers,
     /// only late, while it or a neighbour is on its way back: that is load, and opening
     /// would only move it.
-    fn try_to_open(&mut self, rung: RungIndex, now: Time, why: Why, tip: Tip) {
-        let reopening = why == Why::ProbeBad;
+    fn try_to_open(&mut self, rung: RungIndex, now: Time, why: TransitionRule, tip: Tip) {
+        let reopening = why == TransitionRule::ProbeBad;
         // What one client's requests brought closes the rung to nobody else.
         let agreed =
             self.rungs.get(rung.0).is_some_and(|health| health.witnesses.agree(now, self.present));
-        if !agreed && !reopening && why != Why::SlowP95 {
+        if !agreed && !reopening && why != TransitionRule::SlowP95 {
             return;
         }
-        let is_load = why != Why::BrokenRun && self.is_load(rung, now);
+        let is_load = why != TransitionRule::BrokenRun && self.is_load(rung, now);
         let spared = !reopening && (is_load || self.is_needed(rung, now));
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         let from = health.breaker.state();
         if spared {
             health.breaker.spare(now);
             let spared = Spared { from: why, is_load };
-            self.note_with(rung, now, from, Why::Spared, (tip, Some(spared)));
+            self.note_with(rung, now, from, TransitionRule::Spared, (tip, Some(spared)));
         } else {
             health.breaker.open(now, why, None, &mut self.rng);
             self.note_with(rung, now, from, why, (tip, None));
@@ -489,11 +484,11 @@ impl Board {
         let Some(limit) = health.spec.breaker.open_ttft_p95 else { return };
         if health.breaker.is_full() && health.p95_is_over(now, size, limit) {
             health.forget_latest();
-            self.try_to_open(rung, now, Why::SlowP95, Tip::default());
+            self.try_to_open(rung, now, TransitionRule::SlowP95, Tip::default());
         }
     }
 
-    fn note(&mut self, rung: RungIndex, now: Time, from: State, why: Why) {
+    fn note(&mut self, rung: RungIndex, now: Time, from: State, why: TransitionRule) {
         self.note_with(rung, now, from, why, (Tip::default(), None));
     }
 
@@ -502,7 +497,7 @@ impl Board {
         rung: RungIndex,
         now: Time,
         from: State,
-        why: Why,
+        why: TransitionRule,
         (tip, spared): (Tip, Option<Spared>),
     ) {
         let Some(health) = self.rungs.get(rung.0) else { return };
@@ -513,12 +508,12 @@ impl Board {
             State::Closed | State::HalfOpen { .. } => None,
         };
         // A new reference need not change the state; then the counts are those of another time.
-        let is_counted = !matches!(why, Why::Rebased | Why::Expired);
+        let is_counted = !matches!(why, TransitionRule::Rebased | TransitionRule::Expired);
         self.transitions.push(Transition {
             rung,
             at: now,
-            from: word(from),
-            to: word(to),
+            from: (from).name(),
+            to: (to).name(),
             why,
             spared,
             evidence: if is_counted { breaker.evidence() } else { Evidence::default() },
@@ -541,7 +536,7 @@ impl Board {
 
     /// Sets an operator's override, for ever. When one that froze the breaker ends, the
     /// rung is half-open after `forced_open`, closed after `forced_closed`.
-    pub fn force(&mut self, rung: RungIndex, now: Time, to: Override) {
+    pub fn force(&mut self, rung: RungIndex, now: Time, to: OverrideMode) {
         self.force_until(rung, now, to, None);
     }
 
@@ -552,7 +547,7 @@ impl Board {
         health.hold = crate::policy::hold::Hold::default();
         health.witnesses.pardon();
         health.breaker.probe_now(now);
-        self.note(rung, now, from, Why::Operator);
+        self.note(rung, now, from, TransitionRule::Operator);
     }
 
     /// A rung's times to first token of late.
@@ -567,9 +562,15 @@ impl Board {
     }
 
     /// Sets an operator's override that ends by itself at `until`; `None`: never.
-    pub fn force_until(&mut self, rung: RungIndex, now: Time, to: Override, until: Option<Time>) {
-        self.end_override(rung, now, to, Why::Operator);
-        if let Some(health) = self.rungs.get_mut(rung.0).filter(|_| to != Override::Auto) {
+    pub fn force_until(
+        &mut self,
+        rung: RungIndex,
+        now: Time,
+        to: OverrideMode,
+        until: Option<Time>,
+    ) {
+        self.end_override(rung, now, to, TransitionRule::Operator);
+        if let Some(health) = self.rungs.get_mut(rung.0).filter(|_| to != OverrideMode::Auto) {
             health.forced_until = until;
         }
         self.plan_expiry();
@@ -578,14 +579,15 @@ impl Board {
     /// Streams that are committed to `rung` are to end while it is forced open.
     pub fn cut_streams(&mut self, rung: RungIndex) {
         if let Some(health) = self.rungs.get_mut(rung.0) {
-            health.cut_streams = health.forced == Override::ForcedOpen;
+            health.cut_streams = health.forced == OverrideMode::ForcedOpen;
         }
     }
 
     /// Whether streams that are committed to `rung` are to end.
     #[must_use]
     pub fn cuts_streams(&self, rung: RungIndex, now: Time) -> bool {
-        let cuts = |health: &Health| health.cut_streams && health.rules(now).0 != Override::Auto;
+        let cuts =
+            |health: &Health| health.cut_streams && health.rules(now).0 != OverrideMode::Auto;
         self.rungs.get(rung.0).is_some_and(cuts)
     }
 
@@ -608,12 +610,12 @@ impl Board {
     /// The rungs of a ladder in the order that rules at `now`, and whose order that is;
     /// `None` for an index that is not on the board.
     #[must_use]
-    pub fn order_of(&self, ladder: LadderIndex, now: Time) -> Option<(&[RungIndex], Source)> {
+    pub fn order_of(&self, ladder: LadderIndex, now: Time) -> Option<(&[RungIndex], OrderSource)> {
         let ladder = self.ladders.get(ladder.0)?;
         Some(match ladder.order_at(now) {
-            Some(order) if order.adapted => (&order.rungs, Source::Adapted),
-            Some(order) => (&order.rungs, Source::Operator),
-            None => (&ladder.spec.rungs, Source::Config),
+            Some(order) if order.adapted => (&order.rungs, OrderSource::Adapted),
+            Some(order) => (&order.rungs, OrderSource::Operator),
+            None => (&ladder.spec.rungs, OrderSource::Config),
         })
     }
 
@@ -649,13 +651,19 @@ impl Board {
     /// Ladders that would be left with forced-open rungs only, by these changes at once
     /// and not by others.
     #[must_use]
-    pub fn left_without(&self, changes: &[(RungIndex, Override)], now: Time) -> Vec<LadderIndex> {
+    pub fn left_without(
+        &self,
+        changes: &[(RungIndex, OverrideMode)],
+        now: Time,
+    ) -> Vec<LadderIndex> {
         let change = |rung: &RungIndex| changes.iter().find(|(other, _)| other == rung);
-        let is_taken =
-            |rung: &RungIndex| change(rung).is_some_and(|(_, mode)| *mode == Override::ForcedOpen);
+        let is_taken = |rung: &RungIndex| {
+            change(rung).is_some_and(|(_, mode)| *mode == OverrideMode::ForcedOpen)
+        };
         let is_out = |rung: &RungIndex| {
-            let present = || self.forced(*rung, now).map_or(Override::ForcedOpen, |(mode, _)| mode);
-            change(rung).map_or_else(present, |(_, mode)| *mode) == Override::ForcedOpen
+            let present =
+                || self.forced(*rung, now).map_or(OverrideMode::ForcedOpen, |(mode, _)| mode);
+            change(rung).map_or_else(present, |(_, mode)| *mode) == OverrideMode::ForcedOpen
         };
         let ladders = self.ladders.iter().map(|ladder| &ladder.spec.rungs).enumerate();
         let left =
@@ -680,7 +688,12 @@ impl Board {
         for index in 0..self.rungs.len() {
             let until = self.rungs.get(index).and_then(|health| health.forced_until);
             if until.is_some_and(|until| until <= now) {
-                self.end_override(RungIndex(index), now, Override::Auto, Why::Expired);
+                self.end_override(
+                    RungIndex(index),
+                    now,
+                    OverrideMode::Auto,
+                    TransitionRule::Expired,
+                );
             }
         }
         for (index, ladder) in self.ladders.iter_mut().enumerate() {
@@ -692,7 +705,7 @@ impl Board {
         self.plan_expiry();
     }
 
-    fn end_override(&mut self, rung: RungIndex, now: Time, to: Override, why: Why) {
+    fn end_override(&mut self, rung: RungIndex, now: Time, to: OverrideMode, why: TransitionRule) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         let (before, from) = (health.forced, health.breaker.state());
         health.forced = to;
@@ -701,9 +714,9 @@ impl Board {
         health.forced_version = health.forced_version.saturating_add(1);
         let thaws = frozen(before) && before != to && !frozen(to);
         if thaws {
-            health.breaker.thaw(now, before == Override::ForcedOpen);
+            health.breaker.thaw(now, before == OverrideMode::ForcedOpen);
         }
-        if thaws || why == Why::Expired {
+        if thaws || why == TransitionRule::Expired {
             self.note(rung, now, from, why);
         }
     }
@@ -716,10 +729,10 @@ impl Board {
 
     /// The override of a rung, and when it ends by itself.
     #[must_use]
-    pub fn forced(&self, rung: RungIndex, now: Time) -> Option<(Override, Option<Time>)> {
+    pub fn forced(&self, rung: RungIndex, now: Time) -> Option<(OverrideMode, Option<Time>)> {
         let health = self.rungs.get(rung.0)?;
         let forced = health.rules(now).0;
-        Some((forced, health.forced_until.filter(|_| forced != Override::Auto)))
+        Some((forced, health.forced_until.filter(|_| forced != OverrideMode::Auto)))
     }
 
     /// Rungs of which something worth keeping has changed since this was last asked.
@@ -745,11 +758,11 @@ impl Board {
         };
         let is_open = matches!(health.breaker.state(), State::Open { .. });
         if let Some(from) = was_open.filter(|_| !is_open) {
-            self.note(rung, now, from, Why::CooledDown);
+            self.note(rung, now, from, TransitionRule::CooledDown);
         }
     }
 }
 
-const fn frozen(forced: Override) -> bool {
-    matches!(forced, Override::ForcedOpen | Override::ForcedClosed)
+const fn frozen(forced: OverrideMode) -> bool {
+    matches!(forced, OverrideMode::ForcedOpen | OverrideMode::ForcedClosed)
 }

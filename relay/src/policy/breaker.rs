@@ -22,6 +22,7 @@ use crate::policy::lateness::Lateness;
 use crate::policy::remembered::{RememberedBreaker, RememberedState};
 use crate::policy::time::Time;
 use crate::policy::transition::Evidence;
+use shared::{BreakerState, TransitionRule};
 use std::time::Duration;
 
 /// Rungs' breaker settings.
@@ -88,94 +89,6 @@ const SILENT_RUN: u32 = 24;
 /// Ten steady answers, later than they used to be, are worth two doublings.
 const TRUST: f64 = 4.0;
 
-/// What opened, or changed, a breaker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
-    /// Bad first-token verdicts in a row.
-    BadRun,
-    /// Broken streams in a row.
-    BrokenRun,
-    /// The share of bad calls in the window.
-    BadShare,
-    /// Too many calls hang beside others that are as quick as ever.
-    Hanging,
-    /// The configured limit on the p95 of the time to first token.
-    SlowP95,
-    /// No token ever, many times in a row.
-    NeverAToken,
-    /// The provider refused our account.
-    Auth,
-    /// A probe was bad.
-    ProbeBad,
-    /// The cool-down is over.
-    CooledDown,
-    /// Enough probes were good.
-    ProbesGood,
-    /// A last resort was good.
-    LastResortGood,
-    /// It would have opened, but it is some ladder's last rung.
-    Spared,
-    /// An operator's doing.
-    Operator,
-    /// The rung is slower than it was, and steadily so: that is its new normal.
-    Rebased,
-    /// An operator's override came to its time.
-    Expired,
-    /// The account that was refused has another key.
-    KeyChanged,
-}
-
-impl Why {
-    /// All of them.
-    pub const ALL: &[Self] = &[
-        Self::BadRun,
-        Self::BrokenRun,
-        Self::BadShare,
-        Self::Hanging,
-        Self::SlowP95,
-        Self::NeverAToken,
-        Self::Auth,
-        Self::ProbeBad,
-        Self::CooledDown,
-        Self::ProbesGood,
-        Self::LastResortGood,
-        Self::Spared,
-        Self::Operator,
-        Self::Rebased,
-        Self::Expired,
-        Self::KeyChanged,
-    ];
-
-    /// Its word in the journal.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::BadRun => "bad_run",
-            Self::BrokenRun => "broken_run",
-            Self::BadShare => "bad_share",
-            Self::Hanging => "hanging",
-            Self::SlowP95 => "slow_p95",
-            Self::NeverAToken => "never_a_token",
-            Self::Auth => "auth",
-            Self::ProbeBad => "probe_bad",
-            Self::CooledDown => "cooled_down",
-            Self::ProbesGood => "probes_good",
-            Self::LastResortGood => "last_resort_good",
-            Self::Spared => "spared",
-            Self::Operator => "operator",
-            Self::Rebased => "rebased",
-            Self::Expired => "expired",
-            Self::KeyChanged => "key_changed",
-        }
-    }
-
-    /// The one that this word in the journal stands for.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|why| why.as_str() == word)
-    }
-}
-
 /// The breaker's health state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum State {
@@ -193,6 +106,18 @@ pub enum State {
         /// Good ones so far.
         good: u32,
     },
+}
+
+impl State {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> BreakerState {
+        match self {
+            Self::Closed => BreakerState::Closed,
+            Self::Open { .. } => BreakerState::Open,
+            Self::HalfOpen { .. } => BreakerState::HalfOpen,
+        }
+    }
 }
 
 /// What an attempt was dialled under; its reports carry it back.
@@ -252,7 +177,7 @@ pub struct Breaker {
     /// Opened since some calls hang: then it takes more probes, too.
     by_hanging: bool,
     /// What opened it last.
-    opened_by: Option<Why>,
+    opened_by: Option<TransitionRule>,
     /// When it left full weight, if it has.
     pub(crate) away_since: Option<Time>,
     /// When it became half-open, or last gave out its slot.
@@ -344,18 +269,18 @@ impl Breaker {
     }
 
     /// Turns an open breaker whose cool-down is over half-open.
-    pub fn cool(&mut self, now: Time) -> Option<Why> {
+    pub fn cool(&mut self, now: Time) -> Option<TransitionRule> {
         match self.state {
             State::Open { until } if until <= now => {
                 self.become_half_open(now);
-                Some(Why::CooledDown)
+                Some(TransitionRule::CooledDown)
             }
             _ => None,
         }
     }
 
     /// A token came before the mark.
-    pub fn good(&mut self, now: Time, ticket: Ticket) -> Option<Why> {
+    pub fn good(&mut self, now: Time, ticket: Ticket) -> Option<TransitionRule> {
         self.silent_run = 0;
         if ticket.generation != self.generation {
             return None;
@@ -371,7 +296,7 @@ impl Breaker {
             }
             State::Open { .. } => {
                 self.become_half_open(now);
-                Some(Why::LastResortGood)
+                Some(TransitionRule::LastResortGood)
             }
             State::HalfOpen { .. } if ticket.probe && !self.by_streams => self.probe_good(now),
             State::HalfOpen { .. } => None,
@@ -380,7 +305,7 @@ impl Breaker {
 
     /// The mark passed without a token (`slow`), or an error came before it. Returns why
     /// it wants to open, if it does; then call [`Self::open`] or [`Self::spare`].
-    pub fn bad(&mut self, now: Time, ticket: Ticket, slow: bool) -> Option<Why> {
+    pub fn bad(&mut self, now: Time, ticket: Ticket, slow: bool) -> Option<TransitionRule> {
         if ticket.generation != self.generation {
             return None;
         }
@@ -397,13 +322,13 @@ impl Breaker {
                 self.count(now, Part { calls: 1, bad: 1, slow: u32::from(slow) });
                 self.wants_to_open(now)
             }
-            State::HalfOpen { .. } if ticket.probe => Some(Why::ProbeBad),
+            State::HalfOpen { .. } if ticket.probe => Some(TransitionRule::ProbeBad),
             State::Open { .. } | State::HalfOpen { .. } => None,
         }
     }
 
     /// A stream came to its proper end.
-    pub fn stream_good(&mut self, now: Time, ticket: Ticket) -> Option<Why> {
+    pub fn stream_good(&mut self, now: Time, ticket: Ticket) -> Option<TransitionRule> {
         if ticket.generation != self.generation {
             return None;
         }
@@ -417,7 +342,7 @@ impl Breaker {
     /// A stream has been silent for half of its second clock. That is no verdict yet, but
     /// it counts in the run of broken ones, which only a proper end resets: by the time
     /// the clocks of the first ones have run out, every stream since has died as well.
-    pub fn stream_quiet(&mut self, ticket: Ticket) -> Option<Why> {
+    pub fn stream_quiet(&mut self, ticket: Ticket) -> Option<TransitionRule> {
         if ticket.generation != self.generation || self.state != State::Closed {
             return None;
         }
@@ -433,7 +358,7 @@ impl Breaker {
         now: Time,
         ticket: Ticket,
         (counted, quiet): (bool, bool),
-    ) -> Option<Why> {
+    ) -> Option<TransitionRule> {
         if ticket.generation != self.generation {
             return None;
         }
@@ -445,19 +370,19 @@ impl Breaker {
                 self.count(now, Part { bad: u32::from(!counted), ..Part::default() });
                 self.wants_to_open(now)
             }
-            State::HalfOpen { .. } if ticket.probe => Some(Why::ProbeBad),
+            State::HalfOpen { .. } if ticket.probe => Some(TransitionRule::ProbeBad),
             State::Open { .. } | State::HalfOpen { .. } => None,
         }
     }
 
     /// An attempt ended without a token; before there is a reference, that is all there is.
-    pub fn silent(&mut self, ticket: Ticket, has_reference: bool) -> Option<Why> {
+    pub fn silent(&mut self, ticket: Ticket, has_reference: bool) -> Option<TransitionRule> {
         self.silent_run = self.silent_run.saturating_add(1);
         let opens = !has_reference
             && ticket.generation == self.generation
             && self.state == State::Closed
             && self.silent_run >= SILENT_RUN;
-        (opens && self.spec.enabled).then_some(Why::NeverAToken)
+        (opens && self.spec.enabled).then_some(TransitionRule::NeverAToken)
     }
 
     /// An attempt ended, however: a slot that it still holds comes back.
@@ -472,16 +397,22 @@ impl Breaker {
     }
 
     /// Opens it; `hard` sets the time instead of the cool-down.
-    pub fn open(&mut self, now: Time, why: Why, hard: Option<Duration>, rng: &mut fastrand::Rng) {
-        if why == Why::ProbeBad {
+    pub fn open(
+        &mut self,
+        now: Time,
+        why: TransitionRule,
+        hard: Option<Duration>,
+        rng: &mut fastrand::Rng,
+    ) {
+        if why == TransitionRule::ProbeBad {
             self.cooldown = self.cooldown.saturating_mul(2).min(self.spec.max_cooldown);
         }
         let jitter = 1.0 + self.spec.jitter * (2.0 * rng.f64() - 1.0);
         let span = hard.unwrap_or_else(|| self.cooldown.mul_f64(jitter));
-        if why != Why::ProbeBad {
-            self.by_streams = why == Why::BrokenRun;
-            self.by_p95 = why == Why::SlowP95;
-            self.by_hanging = why == Why::Hanging;
+        if why != TransitionRule::ProbeBad {
+            self.by_streams = why == TransitionRule::BrokenRun;
+            self.by_p95 = why == TransitionRule::SlowP95;
+            self.by_hanging = why == TransitionRule::Hanging;
         }
         self.opened_by = Some(why);
         self.leave_full(now);
@@ -516,7 +447,7 @@ impl Breaker {
 
     /// Whether it is open because the account was refused.
     pub(crate) fn is_hard_down(&self) -> bool {
-        self.opened_by == Some(Why::Auth) && matches!(self.state, State::Open { .. })
+        self.opened_by == Some(TransitionRule::Auth) && matches!(self.state, State::Open { .. })
     }
 
     /// Ends a hard-down, since the account has another key: the next request is the
@@ -552,7 +483,7 @@ impl Breaker {
         if by_a_share { PROBES_OF_A_SHARE } else { 0 }.max(self.spec.close_successes)
     }
 
-    fn probe_good(&mut self, now: Time) -> Option<Why> {
+    fn probe_good(&mut self, now: Time) -> Option<TransitionRule> {
         let wanted = self.probes_wanted();
         let State::HalfOpen { taken, good } = &mut self.state else { return None };
         *taken = false;
@@ -565,7 +496,7 @@ impl Breaker {
         self.quiet_from(now);
         self.cooldown = self.spec.cooldown;
         self.turn(State::Closed);
-        Some(Why::ProbesGood)
+        Some(TransitionRule::ProbesGood)
     }
 
     fn grow(&mut self, now: Time) {
@@ -611,12 +542,12 @@ impl Breaker {
         }
     }
 
-    fn wants_to_open(&self, now: Time) -> Option<Why> {
+    fn wants_to_open(&self, now: Time) -> Option<TransitionRule> {
         if !self.spec.enabled {
             return None;
         }
         if self.bad_run >= self.spec.open_consecutive {
-            return Some(Why::BadRun);
+            return Some(TransitionRule::BadRun);
         }
         if let Some(why) = self.run_of_broken() {
             return Some(why);
@@ -624,17 +555,17 @@ impl Breaker {
         let Part { calls, bad, .. } = self.window();
         let share = f64::from(bad) >= self.spec.open_rate * f64::from(calls);
         if calls >= self.spec.min_samples && share {
-            return Some(Why::BadShare);
+            return Some(TransitionRule::BadShare);
         }
         let by_share = self.spec.open_rate <= 1.0;
         let too_many = self.hanging.are_too_many(self.spec.min_samples);
         let hangs = by_share && too_many && !self.lateness.is_mere(now);
-        hangs.then_some(Why::Hanging)
+        hangs.then_some(TransitionRule::Hanging)
     }
 
-    fn run_of_broken(&self) -> Option<Why> {
+    fn run_of_broken(&self) -> Option<TransitionRule> {
         let wants = self.spec.enabled && self.broken_run >= self.spec.open_consecutive;
-        wants.then_some(Why::BrokenRun)
+        wants.then_some(TransitionRule::BrokenRun)
     }
 
     /// What had been counted when it last changed.
@@ -768,8 +699,8 @@ impl Breaker {
         self.cooldown = kept.cooldown.min(self.spec.max_cooldown).max(self.spec.cooldown);
         self.by_streams = kept.by_streams;
         self.opened_by = kept.opened_by;
-        self.by_p95 = kept.opened_by == Some(Why::SlowP95);
-        self.by_hanging = kept.opened_by == Some(Why::Hanging);
+        self.by_p95 = kept.opened_by == Some(TransitionRule::SlowP95);
+        self.by_hanging = kept.opened_by == Some(TransitionRule::Hanging);
         self.away_since = kept.away_since;
         if state == State::Closed && self.weight >= 1.0 {
             self.away_since = None;

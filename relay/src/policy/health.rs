@@ -15,6 +15,7 @@ use crate::policy::returning::{Away, Returning};
 use crate::policy::slope::Slope;
 use crate::policy::time::Time;
 use crate::policy::witness::Witnesses;
+use shared::OverrideMode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,40 +40,6 @@ const SOONER: f64 = 0.5;
 const AT_ONCE: Duration = Duration::from_millis(10);
 /// What is usual is as long as this, in the list of returning attempts: kinds differ.
 const UNIT: Duration = Duration::from_secs(1);
-
-/// An operator's override.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Override {
-    /// None.
-    #[default]
-    Auto,
-    /// No new attempt of any kind.
-    ForcedOpen,
-    /// Traffic whatever the breaker says; holds count.
-    ForcedClosed,
-    /// Behind every other usable rung.
-    Demoted,
-}
-
-impl Override {
-    /// Its word in the journal and the API.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::ForcedOpen => "forced_open",
-            Self::ForcedClosed => "forced_closed",
-            Self::Demoted => "demoted",
-        }
-    }
-
-    /// The one that this word stands for.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        let all = [Self::Auto, Self::ForcedOpen, Self::ForcedClosed, Self::Demoted];
-        all.into_iter().find(|mode| mode.as_str() == word)
-    }
-}
 
 /// A request whose attempt was refused as if our account were wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +69,7 @@ pub(crate) struct Health {
     pub(crate) breaker: Breaker,
     pub(crate) hollow: Hollow,
     pub(crate) witnesses: Witnesses,
-    pub(crate) forced: Override,
+    pub(crate) forced: OverrideMode,
     /// When the override ends by itself; `None`: never, or there is none.
     pub(crate) forced_until: Option<Time>,
     /// The first request since the last token that was refused as if our account were wrong.
@@ -162,7 +129,7 @@ impl Health {
             holds_asked: 0,
             hollow: Hollow::default(),
             witnesses: Witnesses::default(),
-            forced: Override::Auto,
+            forced: OverrideMode::Auto,
             forced_until: None,
             suspect: None,
             finishes: false,
@@ -409,15 +376,17 @@ impl Health {
 
     /// What rules at `now`: an override whose time is over does so no more, though
     /// nobody may have ended it yet.
-    pub(crate) fn rules(&self, now: Time) -> (Override, State) {
+    pub(crate) fn rules(&self, now: Time) -> (OverrideMode, State) {
         let state = self.breaker.state();
         if self.forced_until.is_none_or(|until| until > now) {
             return (self.forced, state);
         }
         match self.forced {
-            Override::ForcedOpen => (Override::Auto, State::HalfOpen { taken: false, good: 0 }),
-            Override::ForcedClosed => (Override::Auto, State::Closed),
-            Override::Auto | Override::Demoted => (Override::Auto, state),
+            OverrideMode::ForcedOpen => {
+                (OverrideMode::Auto, State::HalfOpen { taken: false, good: 0 })
+            }
+            OverrideMode::ForcedClosed => (OverrideMode::Auto, State::Closed),
+            OverrideMode::Auto | OverrideMode::Demoted => (OverrideMode::Auto, state),
         }
     }
 

@@ -9,17 +9,6 @@ use crate::policy::ladder::{LadderSpec, RungIndex};
 use crate::policy::time::Time;
 use std::sync::Arc;
 
-/// Whose order a ladder is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// The config's.
-    Config,
-    /// An operator's.
-    Operator,
-    /// An operator's, fitted to a config whose rungs have changed since.
-    Adapted,
-}
-
 /// An operator's order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {

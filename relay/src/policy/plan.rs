@@ -3,9 +3,8 @@
 
 use crate::policy::board::Board;
 use crate::policy::ladder::{LadderIndex, LadderSpec, Need, RungIndex, RungSpec};
-use crate::policy::order::Source;
 use crate::policy::time::Time;
-use shared::PassedOver;
+use shared::{OrderSource, PassedOver};
 
 /// The candidates in their order, and what was left out.
 #[derive(Debug, Clone, Default)]
@@ -31,8 +30,8 @@ pub fn plan(at: LadderIndex, ladder: &LadderSpec, need: &Need, board: &Board, no
     let mut plan = Plan::default();
     // The config's order is the walk's own: the board may have another config by now.
     let rungs = match board.order_of(at, now) {
-        Some((rungs, Source::Operator | Source::Adapted)) => rungs,
-        Some((_, Source::Config)) | None => &ladder.rungs,
+        Some((rungs, OrderSource::Operator | OrderSource::Adapted)) => rungs,
+        Some((_, OrderSource::Config)) | None => &ladder.rungs,
     };
     // A reload while the request's body was coming may have added rungs that its own config
     // does not have, and taken others away.

@@ -17,8 +17,9 @@
 //! Times are the core's own: whoever keeps them over a restart has to say them
 //! anew in the next life's time.
 
-use crate::policy::breaker::{Breaker, BreakerSpec, State, Why};
+use crate::policy::breaker::{Breaker, BreakerSpec, State};
 use crate::policy::time::Time;
+use shared::TransitionRule;
 use std::time::Duration;
 
 /// A hold that ended longer ago is forgotten with its doubling: what was asked
@@ -72,7 +73,7 @@ pub struct RememberedBreaker {
     /// When it left full weight, if it has.
     pub away_since: Option<Time>,
     /// What opened it last, if it is not closed.
-    pub opened_by: Option<Why>,
+    pub opened_by: Option<TransitionRule>,
 }
 
 /// A breaker's state, as far as it is kept.
@@ -101,7 +102,7 @@ impl Remembered {
     /// nothing of the new one, so a hard-down is over and the next request is the probe.
     #[must_use]
     pub fn under_another_key(mut self) -> Self {
-        let hard_down = self.breaker.opened_by == Some(Why::Auth);
+        let hard_down = self.breaker.opened_by == Some(TransitionRule::Auth);
         if hard_down && matches!(self.breaker.state, RememberedState::Open { .. }) {
             self.breaker.state = RememberedState::HalfOpen;
         }

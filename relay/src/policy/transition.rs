@@ -3,10 +3,9 @@
 //! Whoever is woken at night reads the words first: they say what was counted, never how
 //! the rule is called.
 
-use crate::policy::breaker::Why;
 use crate::policy::ladder::RungIndex;
 use crate::policy::time::Time;
-use shared::AttemptOutcome;
+use shared::{AttemptOutcome, BreakerState, TransitionRule};
 use std::time::Duration;
 
 /// What a breaker had counted when it changed.
@@ -41,7 +40,7 @@ pub struct Tip {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spared {
     /// What would have opened it.
-    pub from: Why,
+    pub from: TransitionRule,
     /// The rung answers, only late, while it or a neighbour is away; else some ladder
     /// would have been left without a rung.
     pub is_load: bool,
@@ -55,11 +54,11 @@ pub struct Transition {
     /// When.
     pub at: Time,
     /// The state before.
-    pub from: &'static str,
+    pub from: BreakerState,
     /// The state after.
-    pub to: &'static str,
+    pub to: BreakerState,
     /// Why.
-    pub why: Why,
+    pub why: TransitionRule,
     /// Where the reason is that it was spared: from what.
     pub spared: Option<Spared>,
     /// What had been counted.
@@ -92,7 +91,7 @@ impl Transition {
     /// Whether a request's attempt led to it, and not an operator or the time.
     #[must_use]
     pub const fn is_a_requests(&self) -> bool {
-        !matches!(self.why, Why::Operator | Why::Expired)
+        !matches!(self.why, TransitionRule::Operator | TransitionRule::Expired)
     }
 
     /// In words.
@@ -105,47 +104,49 @@ impl Transition {
         format!("{}; not opened: {because}, weight {weight:.0} %", self.reason(from))
     }
 
-    fn reason(&self, why: Why) -> String {
+    fn reason(&self, why: TransitionRule) -> String {
         let Evidence { calls, bad, run, slow_run, broken_run, silent_run, .. } = self.evidence;
         match why {
-            Why::BadRun if slow_run == run => format!("{run} slow in a row"),
-            Why::BadRun if slow_run == 0 => format!("{run} failed in a row"),
-            Why::BadRun => format!("{run} bad in a row, {slow_run} of them slow"),
-            Why::BrokenRun => format!("{broken_run} broken streams in a row"),
-            Why::BadShare => format!("{bad} of {calls} bad in {}", seconds(self.window)),
-            Why::Hanging => {
+            TransitionRule::BadRun if slow_run == run => format!("{run} slow in a row"),
+            TransitionRule::BadRun if slow_run == 0 => format!("{run} failed in a row"),
+            TransitionRule::BadRun => format!("{run} bad in a row, {slow_run} of them slow"),
+            TransitionRule::BrokenRun => format!("{broken_run} broken streams in a row"),
+            TransitionRule::BadShare => format!("{bad} of {calls} bad in {}", seconds(self.window)),
+            TransitionRule::Hanging => {
                 format!(
                     "{bad} of {calls} bad in {}, the others as quick as ever",
                     seconds(self.window)
                 )
             }
-            Why::SlowP95 => {
+            TransitionRule::SlowP95 => {
                 let limit = self.limit.map(seconds).unwrap_or_default();
                 format!("p95 to the first token over {limit}")
             }
-            Why::NeverAToken => format!("{silent_run} attempts in a row without a token"),
-            Why::Auth => match self.tip.status {
+            TransitionRule::NeverAToken => {
+                format!("{silent_run} attempts in a row without a token")
+            }
+            TransitionRule::Auth => match self.tip.status {
                 Some(status) => format!("account refused ({status})"),
                 None => "account refused".to_owned(),
             },
-            Why::ProbeBad => match (self.tip.outcome, self.tip.status) {
+            TransitionRule::ProbeBad => match (self.tip.outcome, self.tip.status) {
                 (None, _) => "probe was slow".to_owned(),
                 (Some(how), None) => format!("probe failed ({})", how.as_str()),
                 (Some(how), Some(status)) => format!("probe failed ({}, {status})", how.as_str()),
             },
-            Why::CooledDown => "cool-down over, probing".to_owned(),
-            Why::ProbesGood => {
+            TransitionRule::CooledDown => "cool-down over, probing".to_owned(),
+            TransitionRule::ProbesGood => {
                 format!("probes were good, back at {:.0} % of its traffic", 100.0 * self.weight)
             }
-            Why::LastResortGood => "a last resort answered, probing".to_owned(),
-            Why::Spared => "would have opened".to_owned(),
-            Why::Operator => "an operator's doing".to_owned(),
-            Why::Rebased => {
+            TransitionRule::LastResortGood => "a last resort answered, probing".to_owned(),
+            TransitionRule::Spared => "would have opened".to_owned(),
+            TransitionRule::Operator => "an operator's doing".to_owned(),
+            TransitionRule::Rebased => {
                 let now = self.reference.map(seconds).unwrap_or_default();
                 format!("steadily slower, but it answers: its usual p95 is now {now}")
             }
-            Why::Expired => "an operator's override ran out".to_owned(),
-            Why::KeyChanged => "another key is in force, probing".to_owned(),
+            TransitionRule::Expired => "an operator's override ran out".to_owned(),
+            TransitionRule::KeyChanged => "another key is in force, probing".to_owned(),
         }
     }
 }

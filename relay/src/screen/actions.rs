@@ -3,9 +3,10 @@
 use super::{Line, Look, Style, clock, fit, moment, wrapped};
 use shared::UnixMillis;
 use shared::admin::actions::{Action, ActionKind, CheckAnswer};
-use shared::admin::changes::{ChangeAnswer, Mode, OrderSource, Present};
+use shared::admin::changes::{ChangeAnswer, Present};
 use shared::deeds::{mode, what};
 use shared::figures::{countdown, wait};
+use shared::{OrderSource, OverrideMode};
 
 /// What is in force, then what was done before, newest first.
 #[must_use]
@@ -80,7 +81,7 @@ pub fn present(present: &Present, now: UnixMillis) -> Vec<Line> {
     let mut out = Vec::new();
     for rung in &present.rungs {
         let mut text = format!("{}: {}", rung.rung, mode(rung.mode));
-        if rung.mode != Mode::Auto {
+        if rung.mode != OverrideMode::Auto {
             text += &tail(rung.by.as_deref(), rung.reason.as_deref(), rung.until_at);
         }
         out.push(Line::default().and(Style::Hand, "■").and(Style::Plain, format!(" {text}")));

@@ -5,12 +5,13 @@ use shared::admin::actions::{
     Action, ActionKind, BeforeAfter, LadderPreview, Preview, StepPreview, Warning, WarningKind,
 };
 use shared::admin::board::{HardDown, HoldState};
-use shared::admin::changes::{Change, Mode, OverrideNow, Present, Target};
+use shared::admin::changes::{Change, OverrideNow, Present, Target};
 use shared::admin::sample::{NIGHT, attempt, before, calm, force, open, shares};
 use shared::admin::{AttemptRow, Board, PassedOverRow, RequestDetail, RequestRow};
 use shared::{
     AttemptKind, AttemptOutcome, Cause, PassedOver, RequestId, RequestOutcome, TokenVerdict,
 };
+use shared::{BreakerState, OverrideMode};
 
 const URL: &str = "http://127.0.0.1:8788";
 
@@ -60,7 +61,7 @@ fn a_sick_rung_and_a_hand_are_on_top_and_in_their_cells() {
     let mut board = two();
     open(&mut board.rungs[0], 42);
     shares(&mut board.ladders[0], &[0.0, 1.0]);
-    force(&mut board.rungs[2], "forced_open");
+    force(&mut board.rungs[2], OverrideMode::ForcedOpen);
     let found = text(&[seen(board)], 80);
     let lines: Vec<_> = found.lines().collect();
     assert_eq!(
@@ -81,12 +82,12 @@ fn every_state_has_a_sign_and_words() {
     type Make = fn(&mut shared::admin::RungState);
     let rows: [(Make, &str, &str); 9] = [
         (|rung| open(rung, 1), "▲ sol", "OPEN probe in 0:04"),
-        (|rung| force(rung, "forced_closed"), "■ sol", "FORCED CLOSED 11:42 ben"),
-        (|rung| force(rung, "demoted"), "■ sol", "LAST 11:42 ben"),
+        (|rung| force(rung, OverrideMode::ForcedClosed), "■ sol", "FORCED CLOSED 11:42 ben"),
+        (|rung| force(rung, OverrideMode::Demoted), "■ sol", "LAST 11:42 ben"),
         (
             |rung| {
                 open(rung, 1);
-                force(rung, "forced_closed");
+                force(rung, OverrideMode::ForcedClosed);
             },
             "■ sol",
             "FORCED CLOSED 11:42 ben ▲",
@@ -111,7 +112,7 @@ fn every_state_has_a_sign_and_words() {
         (
             |rung| {
                 open(rung, 1);
-                rung.health.state = "half_open".to_owned();
+                rung.health.state = BreakerState::HalfOpen.into();
             },
             "◐ sol",
             "HALF-OPEN 0/2 good",
@@ -134,7 +135,7 @@ fn every_state_has_a_sign_and_words() {
 #[test]
 fn countdowns_run_on_between_boards_and_old_looks_old() {
     let mut board = two();
-    force(&mut board.rungs[0], "forced_open");
+    force(&mut board.rungs[0], OverrideMode::ForcedOpen);
     let at = |age| View { url: URL.to_owned(), seen: Seen::Board(Box::new(board.clone()), age) };
     assert!(text(&[at(2_000)], 120).contains("FORCED OPEN 11:40"));
     assert!(!text(&[at(2_000)], 120).contains("what follows is old"));
@@ -176,7 +177,7 @@ fn large() -> Board {
 fn no_line_is_wider_than_the_screen() {
     let mut board = large();
     open(&mut board.rungs[3], 42);
-    force(&mut board.rungs[4], "forced_open");
+    force(&mut board.rungs[4], OverrideMode::ForcedOpen);
     board.ladders[0].order.reverse();
     for width in [80, 81, 100, 137, 160, 200] {
         let found = text(&[seen(board.clone())], width);
@@ -211,7 +212,7 @@ fn what_is_too_much_for_a_window_shrinks_where_all_is_well() {
 fn a_poor_terminal_gets_ascii_and_no_colours() {
     let mut board = two();
     open(&mut board.rungs[0], 42);
-    force(&mut board.rungs[2], "forced_open");
+    force(&mut board.rungs[2], OverrideMode::ForcedOpen);
     let lines = super::board(&[seen(board)], &look(80), None);
     let plain = Look { ascii: true, ..look(80) }.page(&lines);
     assert!(plain.is_ascii(), "{plain}");
@@ -229,7 +230,7 @@ fn a_poor_terminal_gets_ascii_and_no_colours() {
 #[test]
 fn a_reason_from_elsewhere_does_not_command_the_terminal() {
     let mut board = two();
-    force(&mut board.rungs[0], "forced_open");
+    force(&mut board.rungs[0], OverrideMode::ForcedOpen);
     board.rungs[0].forced.as_mut().unwrap().reason = Some("x\x1b[2J\r\ny\u{202e}z".to_owned());
     let found = text(&[seen(board)], 120);
     assert!(!found.contains('\x1b') && !found.contains('\r') && !found.contains('\u{202e}'));
@@ -361,7 +362,11 @@ fn actions_tell_what_is_in_force_and_how_it_is_taken_back() {
         kind: ActionKind::Change,
         by: "ben".to_owned(),
         reason: "hangs".to_owned(),
-        changes: vec![Change::Override { target, mode: Mode::ForcedOpen, cut_streams: false }],
+        changes: vec![Change::Override {
+            target,
+            mode: OverrideMode::ForcedOpen,
+            cut_streams: false,
+        }],
         about: shared::admin::actions::About::default(),
         before: None,
         after: None,
@@ -419,7 +424,7 @@ fn what_is_so_now_has_its_author_and_end() {
     let now = Present {
         rungs: vec![OverrideNow {
             rung: "sol".to_owned(),
-            mode: Mode::ForcedOpen,
+            mode: OverrideMode::ForcedOpen,
             version: 7,
             cut_streams: false,
             by: Some("ben".to_owned()),

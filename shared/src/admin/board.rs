@@ -7,7 +7,10 @@
 use super::ConfigState;
 use super::past::TransitionRow;
 use crate::histogram::Hist;
-use crate::{AttemptOutcome, PassedOver, Price, UnixMillis};
+use crate::{
+    AttemptOutcome, BreakerState, OrderSource, OverrideMode, PassedOver, Price, TransitionRule,
+    UnixMillis, Word,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -233,7 +236,8 @@ pub struct Limits {
 pub struct HealthState {
     /// The breaker's state: `closed`, `open` or `half_open`. An open one whose
     /// cool-down is over stays open until the next request probes it.
-    pub state: String,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub state: Word<BreakerState>,
     /// What changed it last; `None` if nothing has since the start.
     pub cause: Option<HealthCause>,
     /// When the breaker changed last.
@@ -263,7 +267,8 @@ pub struct HealthState {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HealthCause {
     /// The rule's word, as in the journal.
-    pub rule: String,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub rule: Word<TransitionRule>,
     /// The same as a sentence.
     pub text: String,
     /// Slow calls in the window that led to it; `None` where not told apart.
@@ -278,6 +283,14 @@ pub struct HealthCause {
     pub status: Option<u16>,
     /// The provider's code for its error.
     pub code: Option<String>,
+}
+
+impl HealthCause {
+    /// Whether a probe was slow, not bad. What is kept over a restart does not say which.
+    #[must_use]
+    pub fn is_slow_probe(&self) -> bool {
+        self.rule == TransitionRule::ProbeBad && self.outcome.is_none() && self.slow.is_some()
+    }
 }
 
 /// Where a rung stands with its probes.
@@ -319,7 +332,8 @@ pub struct HardDown {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OverrideState {
     /// `forced_open`, `forced_closed` or `demoted`.
-    pub mode: String,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub mode: Word<OverrideMode>,
     /// Why, in the operator's words.
     pub reason: Option<String>,
     /// Whose; `None`: the relay's own, or not known any more.
@@ -479,7 +493,8 @@ pub struct LadderState {
     /// The same as the config has it.
     pub config_order: Vec<String>,
     /// Whose order it is: `config`, `operator`, `adapted` or `fleet`.
-    pub source: String,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub source: Word<OrderSource>,
     /// Counts the orders of this ladder; for `If-Match`.
     pub version: u64,
     /// Who set it.

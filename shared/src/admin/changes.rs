@@ -6,36 +6,9 @@
 //! that does less than was meant.
 
 use super::ttl::Ttl;
-use crate::UnixMillis;
-use crate::words::words;
+use crate::{OrderSource, OverrideMode, UnixMillis};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-words! {
-    /// An operator's override of a rung.
-    Mode, "override" {
-        /// None: the breaker decides.
-        Auto = "auto",
-        /// No new attempt of any kind.
-        ForcedOpen = "forced_open",
-        /// Traffic whatever the breaker says; holds count.
-        ForcedClosed = "forced_closed",
-        /// Behind every other usable rung of each ladder.
-        Demoted = "demoted",
-    }
-}
-
-words! {
-    /// Whose order a ladder is in.
-    OrderSource, "source of an order" {
-        /// The config's.
-        Config = "config",
-        /// An operator's.
-        Operator = "operator",
-        /// An operator's, fitted to a config whose rungs have changed since.
-        Adapted = "adapted",
-    }
-}
 
 /// Several changes, made together or not at all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,7 +48,7 @@ pub enum Change {
         /// Whose.
         target: Target,
         /// What it is to be.
-        mode: Mode,
+        mode: OverrideMode,
         /// Whether streams that are committed to the rung end now, with an error that
         /// says so. Only with `forced_open`; default false.
         cut_streams: bool,
@@ -131,7 +104,7 @@ struct Wire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     domain: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    mode: Option<Mode>,
+    mode: Option<OverrideMode>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     cut_streams: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -168,7 +141,7 @@ impl TryFrom<Wire> for Change {
         };
         let modes = "a change of rungs needs a mode: forced_open, forced_closed, demoted or auto";
         let mode = mode.ok_or(modes)?;
-        if cut_streams && mode != Mode::ForcedOpen {
+        if cut_streams && mode != OverrideMode::ForcedOpen {
             return Err("cut_streams goes with forced_open only");
         }
         Ok(Self::Override { target, mode, cut_streams })
@@ -209,7 +182,7 @@ pub struct PutOverride {
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub ttl: Option<Ttl>,
     /// What it is to be.
-    pub mode: Mode,
+    pub mode: OverrideMode,
     /// See [`Change::Override`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut_streams: bool,
@@ -261,7 +234,7 @@ pub struct OverrideNow {
     /// Whose.
     pub rung: String,
     /// What it is.
-    pub mode: Mode,
+    pub mode: OverrideMode,
     /// Rises with each change, an end by itself included; 0 before the first.
     pub version: u64,
     /// Whether committed streams were cut with it.

@@ -3,7 +3,7 @@
 //! Units as in [`board`](super::board).
 
 use crate::histogram::Hist;
-use crate::{RequestId, UnixMillis};
+use crate::{BreakerState, RequestId, TransitionRule, UnixMillis, Word};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -28,11 +28,14 @@ pub struct TransitionRow {
     /// Whose.
     pub rung: String,
     /// The state before: `closed`, `open` or `half_open`.
-    pub before: Option<String>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub before: Option<Word<BreakerState>>,
     /// The state after.
-    pub after: String,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub after: Word<BreakerState>,
     /// Which rule spoke, such as `bad_run`.
-    pub rule: String,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub rule: Word<TransitionRule>,
     /// The same as a sentence.
     pub text: String,
     /// Slow calls in the window that led to it; `None` where not told apart.
@@ -45,30 +48,6 @@ pub struct TransitionRow {
     pub weight: Option<f64>,
     /// The request whose attempt tipped it.
     pub request: Option<RequestId>,
-}
-
-/// What a rule of the breaker means, as a sentence; the rule's own word if it is unknown.
-#[must_use]
-pub fn rule_text(rule: &str) -> &str {
-    match rule {
-        "bad_run" => "failed or late before the first token, several times in a row",
-        "broken_run" => "streams broke or fell silent, several times in a row",
-        "bad_share" => "too many of the last calls were bad",
-        "hanging" => "too many calls hung beside others that were as quick as ever",
-        "slow_p95" => "the p95 of the time to first token was over its configured limit",
-        "never_a_token" => "no token from any call since the start",
-        "auth" => "the provider refused our account",
-        "probe_bad" => "a probe was bad",
-        "cooled_down" => "the cool-down was over",
-        "probes_good" => "enough probes were good",
-        "last_resort_good" => "a last resort was good",
-        "spared" => "bad, but kept at a lower weight: some ladder has nobody else",
-        "operator" => "an operator's doing",
-        "rebased" => "steadily slower than it was: that is its new normal",
-        "expired" => "an operator's override came to its time",
-        "key_changed" => "the account has another key",
-        other => other,
-    }
 }
 
 /// Curves: `GET /admin/v1/series`.

@@ -10,7 +10,10 @@ use super::board::{
     RungPast, RungState, Step, Users, You,
 };
 use super::{AttemptRow, RequestRow, Tried};
-use crate::{AttemptKind, AttemptOutcome, Price, RequestId, RequestOutcome, UnixMillis};
+use crate::{
+    AttemptKind, AttemptOutcome, BreakerState, OrderSource, OverrideMode, Price, RequestId,
+    RequestOutcome, TransitionRule, UnixMillis,
+};
 use std::collections::BTreeMap;
 
 /// 2025-11-29T03:04:11Z, the night that all samples play in.
@@ -93,7 +96,7 @@ pub fn rung(name: &str) -> RungState {
         context: None,
         limits: Limits::default(),
         health: HealthState {
-            state: "closed".to_owned(),
+            state: BreakerState::Closed.into(),
             cause: None,
             since_at: None,
             sick_since_at: None,
@@ -142,7 +145,7 @@ pub fn ladder(name: &str, rungs: &[&str]) -> LadderState {
         steps: order.iter().enumerate().map(step).collect(),
         config_order: order.clone(),
         order,
-        source: "config".to_owned(),
+        source: OrderSource::Config.into(),
         version: 0,
         by: None,
         reason: None,
@@ -169,12 +172,12 @@ fn users() -> Users {
 
 /// Opens a rung's breaker: so many seconds ago, after five slow calls in a row.
 pub fn open(rung: &mut RungState, seconds: i64) {
-    rung.health.state = "open".to_owned();
+    rung.health.state = BreakerState::Open.into();
     rung.health.since_at = Some(before(seconds));
     rung.health.sick_since_at = Some(before(seconds));
     rung.health.cause = Some(HealthCause {
-        rule: "bad_run".to_owned(),
-        text: "failed or late before the first token, several times in a row".to_owned(),
+        rule: TransitionRule::BadRun.into(),
+        text: TransitionRule::BadRun.text().to_owned(),
         slow: Some(5),
         bad: 0,
         n: 5,
@@ -187,10 +190,10 @@ pub fn open(rung: &mut RungState, seconds: i64) {
 }
 
 /// Puts an operator's hand on a rung: ben's, 198 s ago, with 11:42 left.
-pub fn force(rung: &mut RungState, mode: &str) {
+pub fn force(rung: &mut RungState, mode: OverrideMode) {
     rung.override_version = Some(3);
     rung.forced = Some(OverrideState {
-        mode: mode.to_owned(),
+        mode: mode.into(),
         reason: Some("hangs, ticket 4711".to_owned()),
         by: Some("ben".to_owned()),
         at: Some(before(198)),

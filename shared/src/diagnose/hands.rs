@@ -1,8 +1,8 @@
 //! What operators have set, so that nobody forgets it.
 
 use super::{Level, Rule, Trouble, ago, by, left};
-use crate::UnixMillis;
 use crate::admin::Board;
+use crate::{OrderSource, UnixMillis};
 
 /// Overrides and orders off the config: the soonest to end first, then the oldest.
 pub(super) fn hands(board: &Board) -> Vec<Trouble> {
@@ -12,7 +12,7 @@ pub(super) fn hands(board: &Board) -> Vec<Trouble> {
         let mut text = format!(
             "{} {}{}",
             rung.name,
-            forced.mode.replace('_', " "),
+            forced.mode.spaced(" "),
             by(forced.by.as_deref(), forced.reason.as_deref())
         );
         text += &ends(board, forced.at, forced.until_at);
@@ -23,10 +23,11 @@ pub(super) fn hands(board: &Board) -> Vec<Trouble> {
     }
     for ladder in &board.ladders {
         // An order that says what the config says is off nothing.
-        if ladder.source == "config" || ladder.order == ladder.config_order {
+        if ladder.source == OrderSource::Config || ladder.order == ladder.config_order {
             continue;
         }
-        let adapted = if ladder.source == "adapted" { ", adapted to a new config" } else { "" };
+        let adapted =
+            if ladder.source == OrderSource::Adapted { ", adapted to a new config" } else { "" };
         let mut text = format!(
             "{} order off config: {} (config {}){}{adapted}",
             ladder.name,

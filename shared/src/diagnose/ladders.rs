@@ -3,7 +3,7 @@
 use super::{Level, Rule, Trouble, is_out, names, rung};
 use crate::admin::{Board, LadderState};
 use crate::figures::{per_hour, percent, share, wait};
-use crate::{PassedOver, admin::board::Step};
+use crate::{OrderSource, OverrideMode, PassedOver, admin::board::Step};
 
 /// Failed or broken requests in a minute that are worth a line whatever their share.
 const FAILED: u64 = 3;
@@ -75,9 +75,8 @@ pub(super) fn without_rung(board: &Board) -> Vec<Trouble> {
         let none = !rungs.is_empty() && rungs.iter().all(|rung| is_out(rung, board.at));
         let resorts = ladder.users.last_resort;
         let text = if none {
-            let forced = |mode: &str| mode == "forced_open";
             let hands = rungs.iter().filter_map(|rung| rung.forced.as_ref());
-            let hands = hands.filter(|hand| forced(&hand.mode)).count();
+            let hands = hands.filter(|hand| hand.mode == OverrideMode::ForcedOpen).count();
             let hands =
                 if hands > 0 { format!(", {hands} of them by hand") } else { String::new() };
             format!("{}: no usable rung, all {} are out{hands}", ladder.name, rungs.len())
@@ -117,7 +116,7 @@ pub(super) fn spend(board: &Board) -> Vec<Trouble> {
             && let Some((why, _)) = step.passed.iter().max_by_key(|(_, count)| **count)
         {
             text += &format!("; {} is passed over: {}", step.rung, passed(*why));
-        } else if ladder.source != "config" {
+        } else if ladder.source != OrderSource::Config {
             text +=
                 &format!("; its order is off the config{}", super::by(ladder.by.as_deref(), None));
         }

@@ -3,6 +3,7 @@
 use super::{Level, Rule, Trouble, ago, is_failing, is_held, left, names, rung};
 use crate::admin::{Board, RungState};
 use crate::figures::{percent, share, wait};
+use crate::{BreakerState, TransitionRule};
 use std::collections::BTreeMap;
 
 /// Rungs that turn sick within this many milliseconds turned sick together.
@@ -96,7 +97,7 @@ pub(super) fn sick(board: &Board) -> Vec<Trouble> {
 }
 
 fn is_sick(rung: &RungState) -> bool {
-    rung.health.hard_down.is_none() && rung.health.state != "closed"
+    rung.health.hard_down.is_none() && rung.health.state != BreakerState::Closed
 }
 
 /// One line for all of `whole`, if all of them are sick since about the same time.
@@ -131,7 +132,8 @@ fn group(
 }
 
 fn one(board: &Board, rung: &RungState) -> Trouble {
-    let state = if rung.health.state == "half_open" { "half-open, sick" } else { "open" };
+    let state =
+        if rung.health.state == BreakerState::HalfOpen { "half-open, sick" } else { "open" };
     let since = rung.health.sick_since_at.or(rung.health.since_at);
     let since = since.map(|at| format!(" for {}", ago(board, at))).unwrap_or_default();
     let text = format!(
@@ -183,22 +185,27 @@ fn cause(rung: &RungState) -> String {
         (None, bad) => format!("{bad} bad or slow"),
     };
     let known = cause.n > 0;
-    let why = match cause.rule.as_str() {
-        "bad_run" if known => format!("{poor} in a row"),
-        "broken_run" if known => format!("{} streams broken in a row", cause.bad),
-        "hanging" if known => format!("{poor} of {}, the others quick", cause.n),
-        "bad_share" if known => format!("{poor} of {}", cause.n),
-        "never_a_token" if known => format!("no token from {} calls", cause.n),
-        "probe_bad" if cause.text.contains("slow") => "its probe was slow".to_owned(),
-        "probe_bad" => "its probe was bad".to_owned(),
-        "operator" if rung.health.state == "half_open" => "an operator let it be probed".to_owned(),
+    let rule = cause.rule.known();
+    let why = match rule {
+        Some(TransitionRule::BadRun) if known => format!("{poor} in a row"),
+        Some(TransitionRule::BrokenRun) if known => {
+            format!("{} streams broken in a row", cause.bad)
+        }
+        Some(TransitionRule::Hanging) if known => {
+            format!("{poor} of {}, the others quick", cause.n)
+        }
+        Some(TransitionRule::BadShare) if known => format!("{poor} of {}", cause.n),
+        Some(TransitionRule::NeverAToken) if known => format!("no token from {} calls", cause.n),
+        Some(TransitionRule::ProbeBad) if cause.is_slow_probe() => "its probe was slow".to_owned(),
+        Some(TransitionRule::ProbeBad) => "its probe was bad".to_owned(),
+        Some(TransitionRule::Operator) if rung.health.state == BreakerState::HalfOpen => {
+            "an operator let it be probed".to_owned()
+        }
         _ => cause.text.clone(),
     };
-    // On its way back: how its last calls failed is not why it stands where it stands.
-    let is_back = ["key_changed", "cooled_down", "operator", "expired", "last_resort_good"];
     let ended = match cause.outcome {
         Some(outcome) => format!(", {outcome}"),
-        None if is_back.contains(&cause.rule.as_str()) => String::new(),
+        None if rule.is_some_and(TransitionRule::is_a_return) => String::new(),
         None => outcomes(rung),
     };
     let status = cause.status.map(|status| format!(" {status}")).unwrap_or_default();

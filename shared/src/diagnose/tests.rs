@@ -1,12 +1,12 @@
 //! Every rule on a board of its own, word for word.
 
 use super::{Level, Rule, Trouble, diagnose};
-use crate::AttemptOutcome;
-use crate::PassedOver;
 use crate::admin::Board;
 use crate::admin::ConfigError;
 use crate::admin::board::{Bucket, HardDown, HoldState, KeyState, LastFault, RungNow, Users};
 use crate::admin::sample::{before, calm, force, open, shares};
+use crate::{AttemptOutcome, BreakerState, OverrideMode};
+use crate::{OrderSource, PassedOver};
 use std::collections::BTreeMap;
 
 fn two() -> Board {
@@ -68,7 +68,7 @@ fn a_ladder_without_a_usable_rung_is_told() {
     let mut board = two();
     open(&mut board.rungs[0], 42);
     assert!(diagnose(&board).iter().all(|line| line.rule != Rule::NoRung), "opus is left");
-    force(&mut board.rungs[1], "forced_open");
+    force(&mut board.rungs[1], OverrideMode::ForcedOpen);
     let line = said(&board, Rule::NoRung);
     assert_eq!(line.text, "chat: no usable rung, all 2 are out, 1 of them by hand");
     let mut board = two();
@@ -165,7 +165,7 @@ fn one_sick_rung_is_told_with_who_answers_instead() {
         line.text,
         "sol open for 42 s: 5 slow in a row; chat answered by opus (100 %), 0 failed"
     );
-    board.rungs[0].health.state = "half_open".to_owned();
+    board.rungs[0].health.state = BreakerState::HalfOpen.into();
     assert!(said(&board, Rule::Rung).text.starts_with("sol half-open, sick for 42 s"));
 }
 
@@ -204,7 +204,7 @@ fn spend_is_told_with_what_moved_and_why() {
     );
     let ladder = &mut board.ladders[0];
     ladder.steps[0].passed.clear();
-    (ladder.source, ladder.by) = ("operator".to_owned(), Some("ana".to_owned()));
+    (ladder.source, ladder.by) = (OrderSource::Operator.into(), Some("ana".to_owned()));
     assert!(said(&board, Rule::Spend).text.ends_with("; its order is off the config by ana"));
     board.ladders[0].users.cost_nps = 7_700_000;
     assert_eq!(diagnose(&board), [], "less than twice");
@@ -291,14 +291,14 @@ fn the_relays_own_trouble_is_told() {
 #[test]
 fn hands_are_told_the_soonest_to_end_first() {
     let mut board = two();
-    force(&mut board.rungs[0], "forced_open");
-    force(&mut board.rungs[1], "demoted");
+    force(&mut board.rungs[0], OverrideMode::ForcedOpen);
+    force(&mut board.rungs[1], OverrideMode::Demoted);
     if let Some(forced) = &mut board.rungs[1].forced {
         forced.until_at = None;
     }
     let ladder = &mut board.ladders[1];
     ladder.order.reverse();
-    ladder.source = "operator".to_owned();
+    ladder.source = OrderSource::Operator.into();
     (ladder.by, ladder.reason) = (Some("ana".to_owned()), Some("sol slow".to_owned()));
     (ladder.at, ladder.until_at) = (Some(before(2_880)), Some(before(-11_520)));
     let lines: Vec<_> = diagnose(&board).into_iter().map(|line| line.text).collect();

@@ -1,6 +1,7 @@
 //! `GET /admin/v1/feed`: what changes, in time, in order, without a gap.
 
 use super::{NO_HEDGE, failing};
+use shared::BreakerState;
 use shared::admin::feed::Operators;
 use shared::admin::{Board, RequestBatch, RungState, Tick, TransitionRow};
 use tests::clock::{assert_within, ms, now};
@@ -73,7 +74,7 @@ async fn who_comes_back_goes_on_where_it_was() {
     let (relay, _a, _b) = relay_with_a_sick_rung().await;
     let mut feed = relay.feed().await;
     let (last, board) = snapshot(&mut feed).await;
-    assert_eq!(board.rungs[0].health.state, "closed");
+    assert_eq!(board.rungs[0].health.state, BreakerState::Closed);
     feed.leave();
     for _ in 0..5 {
         relay.ask().await.assert_good("from B");
@@ -124,7 +125,11 @@ async fn another_life_is_another_relay() {
     let (id, second) = snapshot(&mut feed).await;
     assert_ne!(first.relay.boot, second.relay.boot);
     assert_ne!(id, last);
-    assert_eq!(second.rungs[0].health.state, "open", "what survives a restart is in it");
+    assert_eq!(
+        second.rungs[0].health.state,
+        BreakerState::Open,
+        "what survives a restart is in it"
+    );
     for wrong in ["", "nonsense", "1.2.3", "x.18446744073709551616"] {
         let mut feed = relay.feed_after(Some(wrong), "").await;
         snapshot(&mut feed).await;

@@ -33,7 +33,9 @@ async fn transitions_are_listed_newest_first_and_page_by_page() {
     .await;
     let story: Vec<_> = page.items.iter().rev().take(3).map(|row| row.rule.as_str()).collect();
     assert_eq!(story, ["bad_run", "cooled_down", "probe_bad"]);
-    assert!(page.items.iter().all(|row| row.rung == "a" && row.text.len() > row.rule.len()));
+    assert!(
+        page.items.iter().all(|row| row.rung == "a" && row.text.len() > row.rule.as_str().len())
+    );
     assert!(page.items.windows(2).all(|pair| pair[0].id > pair[1].id));
 
     let oldest = page.items.last().unwrap();

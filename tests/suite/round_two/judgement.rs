@@ -245,7 +245,7 @@ async fn refuses_poison(name: &str, refusal: Reply) -> Provider {
 }
 
 async fn states(relay: &Relay) -> Vec<String> {
-    relay.board().await.rungs.into_iter().map(|rung| rung.health.state).collect()
+    relay.board().await.rungs.into_iter().map(|rung| rung.health.state.to_string()).collect()
 }
 
 #[tokio::test]

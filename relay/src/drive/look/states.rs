@@ -10,13 +10,14 @@ use crate::drive::story::{Told, cause};
 use crate::journal::Usual;
 use crate::live::{LadderSeen, RungSeen};
 use crate::policy::breaker::State;
-use crate::policy::{Board, Override, Remembered, RungIndex, Size, Time, Why};
+use crate::policy::{Board, Remembered, RungIndex, Size, Time};
 use crate::wall;
 use shared::admin::board::{
     Bucket, BudgetState, HardDown, HealthState, HoldState, OverrideState, ProbeState,
 };
 use shared::admin::changes::{OrderNow, OverrideNow};
 use shared::admin::{Curve, FeedKind, LadderState, RungState};
+use shared::{OverrideMode, TransitionRule};
 use std::time::Duration;
 
 /// What was looked at last.
@@ -40,7 +41,7 @@ impl Looked {
 
 /// What the board says of a rung.
 struct Stand {
-    forced: Option<(Override, Option<Time>)>,
+    forced: Option<(OverrideMode, Option<Time>)>,
     state: State,
     weight: f64,
     generation: u32,
@@ -131,7 +132,7 @@ pub(super) fn tell(relay: &Relay, looked: &mut Looked, all: &All) {
 fn stand(board: &Board, rung: RungIndex, now: Time) -> Stand {
     let breaker = board.breaker(rung);
     Stand {
-        forced: board.forced(rung, now).filter(|(mode, _)| *mode != Override::Auto),
+        forced: board.forced(rung, now).filter(|(mode, _)| *mode != OverrideMode::Auto),
         state: breaker.map_or(State::Closed, crate::policy::breaker::Breaker::state),
         weight: breaker.map_or(1.0, crate::policy::breaker::Breaker::weight),
         generation: breaker.map_or(0, crate::policy::breaker::Breaker::generation),
@@ -157,7 +158,7 @@ fn rung(
     state.health = health(stand, told, &seen, now);
     state.override_version = Some(hand.version);
     state.forced = stand.forced.map(|(mode, until)| OverrideState {
-        mode: mode.as_str().to_owned(),
+        mode: mode.into(),
         reason: hand.reason,
         by: hand.by,
         at: hand.at,
@@ -165,7 +166,7 @@ fn rung(
         version: hand.version,
         action: hand.action,
         fleet_shared: false,
-        draining: if mode == Override::ForcedOpen { seen.now.streaming } else { 0 },
+        draining: if mode == OverrideMode::ForcedOpen { seen.now.streaming } else { 0 },
     });
     state.now = seen.now;
     state.now.mark_ms = stand.mark.map(millis);
@@ -183,16 +184,16 @@ fn health(stand: &Stand, told: &Told, seen: &RungSeen, now: Time) -> HealthState
     let breaker = stand.remembered.as_ref().map(|remembered| &remembered.breaker);
     let away_since = breaker.and_then(|breaker| breaker.away_since).map(unix);
     let opened_by = breaker.and_then(|breaker| breaker.opened_by);
-    let (word, probe) = match stand.state {
-        State::Closed => ("closed", None),
-        State::Open { until } => ("open", Some((Some(unix(until)), false, 0))),
-        State::HalfOpen { taken, good } => ("half_open", Some((None, taken, good))),
+    let probe = match stand.state {
+        State::Closed => None,
+        State::Open { until } => Some((Some(unix(until)), false, 0)),
+        State::HalfOpen { taken, good } => Some((None, taken, good)),
     };
     let need = stand.need;
     // What opened it before a restart is all that is known of that.
-    let earlier = opened_by.map(|why| cause(why.as_str(), (0, 0)));
+    let earlier = opened_by.map(|rule| cause(rule, (0, 0)));
     HealthState {
-        state: word.to_owned(),
+        state: stand.state.name().into(),
         cause: told.cause.clone().or(earlier),
         since_at: told.since_at.or(away_since),
         sick_since_at: away_since,
@@ -201,12 +202,12 @@ fn health(stand: &Stand, told: &Told, seen: &RungSeen, now: Time) -> HealthState
         probe: probe.map(|(at, running, good)| ProbeState { at, running, good, need }),
         cooldown_ms: breaker.filter(|_| probe.is_some()).map(|breaker| millis(breaker.cooldown)),
         weight: stand.weight,
-        floor: told.floor && stand.weight < 1.0 && word == "closed",
+        floor: told.floor && stand.weight < 1.0 && stand.state == State::Closed,
         hold: stand
             .held_until
             .map(|until| HoldState { until_at: unix(until), why: "provider".to_owned() }),
         hard_down: match (stand.state, opened_by) {
-            (State::Open { until }, Some(Why::Auth)) => {
+            (State::Open { until }, Some(TransitionRule::Auth)) => {
                 Some(HardDown { why: refused(seen).to_owned(), until_at: unix(until) })
             }
             _ => None,
@@ -248,7 +249,7 @@ fn ladder(
     usual: &Usual,
 ) -> LadderState {
     state.order = hand.order;
-    state.source = hand.source.as_str().to_owned();
+    state.source = hand.source.into();
     state.version = hand.version;
     state.by = hand.by;
     state.reason = hand.reason;

@@ -4,6 +4,7 @@ use super::*;
 use crate::config::{Env, parse};
 use crate::journal::JournalOptions;
 use crate::policy::RungSpec;
+use shared::TransitionRule;
 use std::path::Path;
 
 const FIRST: RungIndex = RungIndex(0);
@@ -150,7 +151,7 @@ fn sick(now: Time) -> Remembered {
             cooldown: Duration::from_secs(10),
             by_streams: true,
             away_since: Some(ago(3_600)),
-            opened_by: Some(Why::BrokenRun),
+            opened_by: Some(TransitionRule::BrokenRun),
         },
         finishes: true,
     }

@@ -5,11 +5,11 @@ use super::set;
 use super::steps::{Steps, Thing};
 use super::{Answer, Published, State};
 use crate::drive::relay::Relay;
-use crate::policy::{Board, Order, Override, Source, Time};
+use crate::policy::{Board, Order, Time};
 use crate::wall;
-use shared::UnixMillis;
 use shared::admin::actions::{About, Action, ActionKind};
 use shared::admin::changes::{ChangeAnswer, ChangeRequest, Present};
+use shared::{OrderSource, OverrideMode, UnixMillis};
 use std::sync::Arc;
 
 /// What a change did.
@@ -118,7 +118,7 @@ impl Relay {
             let after = self.present(board, state, steps, now);
             Ok(Carried { before, after, accepted })
         })?;
-        if steps.forces.iter().any(|force| force.mode == Override::ForcedOpen) {
+        if steps.forces.iter().any(|force| force.mode == OverrideMode::ForcedOpen) {
             self.tell_walks();
         }
         Ok(carried)
@@ -173,7 +173,7 @@ pub(super) fn apply(
     for force in &steps.forces {
         let is = board.forced(force.rung, now).map(|(mode, _)| mode).unwrap_or_default();
         // What is not there need not be ended: no new version, and nobody is told off for it.
-        if force.mode == Override::Auto && is == Override::Auto {
+        if force.mode == OverrideMode::Auto && is == OverrideMode::Auto {
             continue;
         }
         board.force_until(force.rung, now, force.mode, time(force.mark.until));
@@ -185,7 +185,7 @@ pub(super) fn apply(
     }
     for order in &steps.orders {
         let source = board.order_of(order.ladder, now).map(|(_, source)| source);
-        if order.rungs.is_none() && source == Some(Source::Config) {
+        if order.rungs.is_none() && source == Some(OrderSource::Config) {
             continue;
         }
         let (until, adapted) = (time(order.mark.until), order.adapted);
@@ -200,7 +200,7 @@ pub(super) fn apply(
 
 /// When all of it has ended by itself; `None`: never, or there is nothing to end.
 pub(super) fn latest(steps: &Steps) -> Option<UnixMillis> {
-    let forces = steps.forces.iter().filter(|force| force.mode != Override::Auto);
+    let forces = steps.forces.iter().filter(|force| force.mode != OverrideMode::Auto);
     let orders = steps.orders.iter().filter(|order| order.rungs.is_some());
     let marks = forces.map(|force| &force.mark).chain(orders.map(|order| &order.mark));
     let ends: Option<Vec<_>> = marks.map(|mark| mark.until).collect();

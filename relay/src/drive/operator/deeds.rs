@@ -3,12 +3,12 @@
 use super::refused::{Refused, Why, check_id, check_words};
 use super::{Answer, Published};
 use crate::drive::relay::Relay;
+use crate::policy::RungIndex;
 use crate::policy::breaker::State as Health;
-use crate::policy::{Override, RungIndex};
 use crate::wall;
-use shared::UnixMillis;
 use shared::admin::actions::{About, Action, ActionKind, Done, NewNote};
 use shared::admin::changes::Deed;
+use shared::{OverrideMode, UnixMillis};
 use std::sync::Arc;
 
 impl Relay {
@@ -38,7 +38,7 @@ impl Relay {
         self.with_board(now, |board| {
             board.settle(now);
             let mode = board.forced(index, now).map(|(mode, _)| mode).unwrap_or_default();
-            if matches!(mode, Override::ForcedOpen | Override::ForcedClosed) {
+            if matches!(mode, OverrideMode::ForcedOpen | OverrideMode::ForcedClosed) {
                 let message = format!(
                     "'{rung}' is {}: its breaker is frozen. End the override first; a check calls it \
                      all the same.",

@@ -5,18 +5,10 @@ use super::steps::{Steps, Thing};
 use super::{Mark, State};
 use crate::drive::in_force::InForce;
 use crate::drive::relay::Relay;
-use crate::policy::{Board, LadderIndex, Override, RungIndex, Source, Time};
+use crate::policy::{Board, LadderIndex, RungIndex, Time};
 use crate::wall;
-use shared::admin::changes::{Mode, OrderNow, OrderSource, OverrideNow, Present};
-
-pub(super) const fn to_mode(forced: Override) -> Mode {
-    match forced {
-        Override::Auto => Mode::Auto,
-        Override::ForcedOpen => Mode::ForcedOpen,
-        Override::ForcedClosed => Mode::ForcedClosed,
-        Override::Demoted => Mode::Demoted,
-    }
-}
+use shared::admin::changes::{OrderNow, OverrideNow, Present};
+use shared::{OrderSource, OverrideMode};
 
 impl Relay {
     /// The override of a rung as it is now.
@@ -97,10 +89,11 @@ impl Relay {
         let mode = board.forced(rung, now).map(|(mode, _)| mode).unwrap_or_default();
         let version = board.override_version(rung);
         let mark = state.rungs.get(rung.0).and_then(Option::as_ref);
-        let mark = mark.filter(|mark| mark.version == version && mode != Override::Auto).cloned();
+        let mark =
+            mark.filter(|mark| mark.version == version && mode != OverrideMode::Auto).cloned();
         OverrideNow {
             rung: self.rung_name(rung),
-            mode: to_mode(mode),
+            mode,
             version,
             cut_streams: board.cuts_streams(rung, now),
             at: mark.as_ref().map(|mark| mark.at),
@@ -114,19 +107,16 @@ impl Relay {
     fn order_on(&self, board: &Board, state: &State, ladder: LadderIndex, now: Time) -> OrderNow {
         let names = |rungs: &[RungIndex]| rungs.iter().map(|&rung| self.rung_name(rung)).collect();
         let version = board.order_version(ladder);
-        let (order, source) = board.order_of(ladder, now).unwrap_or((&[], Source::Config));
+        let (order, source) = board.order_of(ladder, now).unwrap_or((&[], OrderSource::Config));
         let mark: Option<&Mark> = state.ladders.get(ladder.0).and_then(Option::as_ref);
-        let mark = mark.filter(|mark| mark.version == version && source != Source::Config).cloned();
+        let mark =
+            mark.filter(|mark| mark.version == version && source != OrderSource::Config).cloned();
         let config = self.ladder_at(ladder).map(|ladder| names(&ladder.spec.rungs));
         OrderNow {
             ladder: self.ladder_name(ladder),
             order: names(order),
             config_order: config.unwrap_or_default(),
-            source: match source {
-                Source::Config => OrderSource::Config,
-                Source::Operator => OrderSource::Operator,
-                Source::Adapted => OrderSource::Adapted,
-            },
+            source,
             version,
             at: mark.as_ref().map(|mark| mark.at),
             until_at: mark.as_ref().and_then(|mark| mark.until),

@@ -9,13 +9,13 @@ use crate::drive::count;
 use crate::drive::in_force::Ladder;
 use crate::drive::relay::Relay;
 use crate::policy::preview::{first_tokens, is_all_sick, lost_capability, replan};
-use crate::policy::{Board, LadderIndex, Override, RungIndex, Time};
+use crate::policy::{Board, LadderIndex, RungIndex, Time};
 use crate::wall;
-use shared::Usage;
 use shared::admin::actions::{
     BeforeAfter, LadderPreview, Preview, StepPreview, Warning, WarningKind,
 };
 use shared::admin::changes::ChangeRequest;
+use shared::{OverrideMode, Usage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -202,7 +202,7 @@ impl Relay {
             warnings.push(warning(WarningKind::LastRung, text));
         } else if is_all_sick(after, spec, *now) && !is_all_sick(before, spec, *now) {
             let left = spec.rungs.iter().filter(|rung| {
-                after.forced(**rung, *now).is_some_and(|(mode, _)| mode != Override::ForcedOpen)
+                after.forced(**rung, *now).is_some_and(|(mode, _)| mode != OverrideMode::ForcedOpen)
             });
             let left: Vec<_> = left.map(|rung| self.rung_name(*rung)).collect();
             let text = format!(

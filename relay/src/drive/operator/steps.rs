@@ -4,9 +4,10 @@ use super::Mark;
 use super::refused::{Refused, check_words};
 use crate::drive::in_force::Rung;
 use crate::drive::relay::Relay;
-use crate::policy::{LadderIndex, Override, RungIndex};
+use crate::policy::{LadderIndex, RungIndex};
+use shared::OverrideMode;
 use shared::UnixMillis;
-use shared::admin::changes::{Change, ChangeRequest, Mode, NewOrder, Target};
+use shared::admin::changes::{Change, ChangeRequest, NewOrder, Target};
 use shared::admin::ttl::Ttl;
 
 const MOST_CHANGES: usize = 64;
@@ -22,7 +23,7 @@ pub(super) enum Thing {
 #[derive(Debug)]
 pub(super) struct Force {
     pub(super) rung: RungIndex,
-    pub(super) mode: Override,
+    pub(super) mode: OverrideMode,
     pub(super) cut: bool,
     pub(super) mark: Mark,
 }
@@ -45,15 +46,6 @@ pub(super) struct Steps {
     pub(super) expected: Vec<(Thing, u64)>,
     /// Ladders that may be left without a rung.
     pub(super) accept: Vec<LadderIndex>,
-}
-
-pub(super) const fn to_override(mode: Mode) -> Override {
-    match mode {
-        Mode::Auto => Override::Auto,
-        Mode::ForcedOpen => Override::ForcedOpen,
-        Mode::ForcedClosed => Override::ForcedClosed,
-        Mode::Demoted => Override::Demoted,
-    }
 }
 
 impl Relay {
@@ -100,7 +92,7 @@ impl Relay {
                         if steps.forces.iter().any(|force| force.rung == rung) {
                             return Err(self.twice("rung", &self.rung_name(rung)));
                         }
-                        let (mode, cut) = (to_override(*mode), *cut_streams);
+                        let (mode, cut) = (*mode, *cut_streams);
                         steps.forces.push(Force { rung, mode, cut, mark: mark(Ttl::OVERRIDE) });
                     }
                 }

@@ -3,14 +3,14 @@
 
 use super::carry::latest;
 use super::refused::{Refused, Why, check_words};
-use super::steps::{Force, Reorder, Steps, Thing, to_override};
+use super::steps::{Force, Reorder, Steps, Thing};
 use super::{Answer, Mark};
 use crate::drive::relay::Relay;
 use crate::policy::order::adapt;
 use crate::wall;
-use shared::UnixMillis;
 use shared::admin::actions::{About, Action, ActionKind};
-use shared::admin::changes::{Deed, OrderNow, OrderSource, OverrideNow};
+use shared::admin::changes::{Deed, OrderNow, OverrideNow};
+use shared::{OrderSource, OverrideMode, UnixMillis};
 use std::sync::Arc;
 
 impl Relay {
@@ -96,7 +96,7 @@ impl Relay {
         let is_over = then.until_at.is_some_and(|until| until <= at);
         Ok(Force {
             rung: self.find_rung(&then.rung)?,
-            mode: if is_over { crate::policy::Override::Auto } else { to_override(then.mode) },
+            mode: if is_over { OverrideMode::Auto } else { then.mode },
             cut: then.cut_streams && !is_over,
             mark: Mark {
                 version: 0,

@@ -3,8 +3,8 @@
 use super::{ReadError, RequestFilter};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row};
-use shared::admin::past::{TransitionPage, TransitionRow, rule_text};
-use shared::{RequestId, UnixMillis};
+use shared::admin::past::{TransitionPage, TransitionRow};
+use shared::{RequestId, TransitionRule, UnixMillis, Word};
 
 /// Which transitions. A field that is `None` leaves all in.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -59,15 +59,23 @@ pub(super) fn page(
     Ok(TransitionPage { items, next })
 }
 
+/// The rule as a sentence; its own word if it is a newer program's.
+fn text(rule: &Word<TransitionRule>) -> &str {
+    match rule {
+        Word::Known(rule) => rule.text(),
+        Word::Other(word) => word,
+    }
+}
+
 fn row(row: &Row<'_>) -> rusqlite::Result<TransitionRow> {
-    let rule: String = row.get(5)?;
+    let rule = Word::read(row.get_ref(5)?.as_str()?);
     Ok(TransitionRow {
         id: row.get(0)?,
         at: UnixMillis(row.get(1)?),
         rung: row.get(2)?,
-        before: row.get(3)?,
-        after: row.get(4)?,
-        text: rule_text(&rule).to_owned(),
+        before: row.get_ref(3)?.as_str_or_null()?.map(Word::read),
+        after: Word::read(row.get_ref(4)?.as_str()?),
+        text: text(&rule).to_owned(),
         rule,
         slow: row.get(6)?,
         bad: row.get(7)?,

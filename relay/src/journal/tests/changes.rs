@@ -3,14 +3,15 @@
 use super::*;
 use crate::journal::TransitionRecord;
 use rusqlite::types::Value;
+use shared::{BreakerState, TransitionRule};
 
 fn opened() -> TransitionRecord {
     TransitionRecord {
         at: now(),
         rung: "sol".into(),
-        before: "closed",
-        after: "open",
-        rule: "bad_share",
+        before: BreakerState::Closed,
+        after: BreakerState::Open,
+        rule: TransitionRule::BadShare,
         text: "6 of 11 bad in 30 s".to_owned(),
         calls: 11,
         bad: 6,

@@ -1,11 +1,12 @@
 //! Refused accounts: which refusal takes a rung down.
 
 use super::{Board, Report, frozen};
-use crate::policy::breaker::{State, Why};
+use crate::policy::breaker::State;
 use crate::policy::health::Witness;
 use crate::policy::ladder::RungIndex;
 use crate::policy::time::Time;
 use crate::policy::transition::Tip;
+use shared::TransitionRule;
 use std::time::Duration;
 
 /// A refused account is not called for so long.
@@ -42,7 +43,7 @@ impl Board {
         let from = health.breaker.state();
         health.suspect = None;
         health.taken_by = Some(report.walk);
-        health.breaker.open(now, Why::Auth, Some(HARD_DOWN), &mut self.rng);
-        self.note_with(rung, now, from, Why::Auth, (tip, None));
+        health.breaker.open(now, TransitionRule::Auth, Some(HARD_DOWN), &mut self.rng);
+        self.note_with(rung, now, from, TransitionRule::Auth, (tip, None));
     }
 }

@@ -8,11 +8,11 @@
 //! reload replaced.
 
 use super::Board;
-use crate::policy::breaker::Why;
 use crate::policy::health::Health;
 use crate::policy::ladder::{LadderIndex, LadderSpec, RungIndex, RungSpec};
 use crate::policy::order::Standing;
 use crate::policy::time::Time;
+use shared::TransitionRule;
 use std::sync::Arc;
 
 /// The place of each of `wanted` on a board whose places were given to `known`: their
@@ -90,7 +90,7 @@ impl Board {
         health.account_since = now;
         let from = health.breaker.state();
         if health.breaker.under_another_key(now) {
-            self.note(rung, now, from, Why::KeyChanged);
+            self.note(rung, now, from, TransitionRule::KeyChanged);
         }
     }
 }

@@ -2,10 +2,9 @@
 
 use super::Board;
 use crate::policy::breaker::State;
-use crate::policy::health::Override;
 use crate::policy::ladder::RungIndex;
 use crate::policy::time::Time;
-use shared::PassedOver;
+use shared::{OverrideMode, PassedOver};
 use std::time::Duration;
 
 impl Board {
@@ -17,7 +16,7 @@ impl Board {
         self.usable_by_all(rung, now)?;
         let Some(health) = self.rungs.get(rung.0) else { return Err(PassedOver::Forced) };
         match health.witnesses.admit(now, self.asking) {
-            Err(PassedOver::Open) if health.rules(now).0 == Override::ForcedClosed => Ok(()),
+            Err(PassedOver::Open) if health.rules(now).0 == OverrideMode::ForcedClosed => Ok(()),
             admitted => admitted,
         }
     }
@@ -29,14 +28,14 @@ impl Board {
     pub fn usable_by_all(&self, rung: RungIndex, now: Time) -> Result<(), PassedOver> {
         let Some(health) = self.rungs.get(rung.0) else { return Err(PassedOver::Forced) };
         let (forced, state) = health.rules(now);
-        if forced == Override::ForcedOpen {
+        if forced == OverrideMode::ForcedOpen {
             return Err(PassedOver::Forced);
         }
         if health.hold.until(now).is_some() {
             return Err(PassedOver::Hold);
         }
         match state {
-            _ if forced == Override::ForcedClosed => Ok(()),
+            _ if forced == OverrideMode::ForcedClosed => Ok(()),
             State::Open { until } if until > now => Err(PassedOver::Open),
             State::HalfOpen { taken: true, .. } => Err(PassedOver::NoSlot),
             State::Closed | State::Open { .. } | State::HalfOpen { .. } => Ok(()),

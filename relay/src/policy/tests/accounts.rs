@@ -5,10 +5,11 @@ use super::scenario::*;
 use crate::policy::board::Report;
 use crate::policy::breaker::State;
 use crate::policy::{
-    Action, Ending, HedgeDelay, HedgeSpec, Input, LadderSpec, Override, Probe, RungIndex, RungSpec,
-    Told, Why,
+    Action, Ending, HedgeDelay, HedgeSpec, Input, LadderSpec, Probe, RungIndex, RungSpec, Told,
 };
-use shared::{AttemptKind as K, AttemptOutcome as O, PassedOver, Signature};
+use shared::{
+    AttemptKind as K, AttemptOutcome as O, OverrideMode, PassedOver, Signature, TransitionRule,
+};
 use std::time::Duration;
 
 fn known(status: u16, certain: bool) -> Ending {
@@ -58,7 +59,7 @@ fn b1_a_suspicion_opens_on_the_second_one_with_no_good_between() {
         }
         let is_open = matches!(house.state(FIRST), State::Open { .. });
         assert_eq!(is_open, opens, "{hears:?}");
-        let whys: &[Why] = if opens { &[Why::Auth] } else { &[] };
+        let whys: &[TransitionRule] = if opens { &[TransitionRule::Auth] } else { &[] };
         assert_eq!(house.whys(), whys, "{hears:?}");
     }
 }
@@ -76,7 +77,7 @@ fn the_same_request_is_no_second_witness() {
     }
     assert_eq!(house.state(FIRST), State::Closed);
     hears(&mut house, 8);
-    assert_eq!(house.whys(), [Why::Auth]);
+    assert_eq!(house.whys(), [TransitionRule::Auth]);
 }
 
 /// A rung refuses the account in answer to this walk of this client.
@@ -94,7 +95,7 @@ fn b1_the_same_client_is_no_second_witness() {
     }
     assert_eq!(house.whys(), []);
     refuses(&mut house, FIRST, true, (10, 8));
-    assert_eq!(house.whys(), [Why::Auth]);
+    assert_eq!(house.whys(), [TransitionRule::Auth]);
 }
 
 #[test]
@@ -129,7 +130,7 @@ fn b1_a_certain_refusal_by_one_request_spares_the_only_rung() {
     house.request(&by_status(401));
     assert_eq!(house.state(FIRST), State::Closed);
     house.request(&by_status(401));
-    assert_eq!(house.whys(), [Why::Auth]);
+    assert_eq!(house.whys(), [TransitionRule::Auth]);
 }
 
 #[test]
@@ -194,7 +195,7 @@ fn an_unseen_probe_is_a_witness_like_any_other() {
     unseen(&mut house).ended(house.now, &by_status(403), &mut house.board);
     assert_eq!(house.state(FIRST), State::HalfOpen { taken: false, good: 0 });
     unseen(&mut house).ended(house.now, &by_status(403), &mut house.board);
-    assert_eq!(house.whys().last(), Some(&Why::Auth));
+    assert_eq!(house.whys().last(), Some(&TransitionRule::Auth));
 }
 
 #[test]
@@ -214,7 +215,7 @@ fn b7_a_refused_account_is_the_reason_for_as_long_as_it_lasts() {
 fn b7_with_everything_open_the_client_is_told_when() {
     let mut house = House::new(2);
     let until = house.open();
-    house.board.force(SECOND, house.now, Override::ForcedOpen);
+    house.board.force(SECOND, house.now, OverrideMode::ForcedOpen);
     let (mut walk, actions) = house.walk();
     assert_eq!(dials(&actions), [(1, 0, K::LastResort)]);
     let told = failure(&house.give(&mut walk, Input::Ended(A, by_status(500))));

@@ -6,11 +6,14 @@ use super::scenario::*;
 use crate::policy::breaker::State;
 use crate::policy::{
     Action, AttemptId, Board, BreakerSpec, Ending, HedgeSpec, Input, LadderIndex, LadderSpec,
-    Override, Probe, Reference, Remembered, RememberedBreaker, RetrySpec, RungIndex, RungSpec,
-    Size, Time, Walk, Why,
+    Probe, Reference, Remembered, RememberedBreaker, RetrySpec, RungIndex, RungSpec, Size, Time,
+    Walk,
 };
 use proptest::prelude::*;
-use shared::{AttemptKind as K, AttemptOutcome as O, Cause, Signature};
+use shared::{
+    AttemptKind as K, AttemptOutcome as O, BreakerState, Cause, OverrideMode, Signature,
+    TransitionRule,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,18 +27,18 @@ enum Deed {
     End(usize, usize, Ending),
     Unseen(usize, Option<Ending>),
     Leave(usize),
-    Force(usize, Override, u64),
+    Force(usize, OverrideMode, u64),
     Pass(u64),
 }
 
 fn deed() -> impl Strategy<Value = Deed> {
     let which = || 0_usize..12;
     let modes = vec![
-        Override::Auto,
-        Override::ForcedOpen,
-        Override::ForcedClosed,
-        Override::Demoted,
-        Override::Auto,
+        OverrideMode::Auto,
+        OverrideMode::ForcedOpen,
+        OverrideMode::ForcedClosed,
+        OverrideMode::Demoted,
+        OverrideMode::Auto,
     ];
     let mode = prop::sample::select(modes);
     prop_oneof![
@@ -195,7 +198,7 @@ impl Crowd {
                 let (rung, until) = (RungIndex(*rung), self.now.plus(ms(1_000 + span)));
                 self.board.force_until(rung, self.now, *mode, Some(until));
                 self.hold_the_laws();
-                if *mode == Override::ForcedOpen {
+                if *mode == OverrideMode::ForcedOpen {
                     (0..self.guests.len()).for_each(|walk| self.give(walk, Input::Forced(rung)));
                 }
             }
@@ -254,9 +257,9 @@ impl Crowd {
             match action {
                 Action::Dial { attempt, rung, kind, plain, probe, .. } => {
                     let forced = self.board.forced(*rung, self.now).map(|(mode, _)| mode);
-                    assert_ne!(forced, Some(Override::ForcedOpen), "{rung:?} is forced open");
+                    assert_ne!(forced, Some(OverrideMode::ForcedOpen), "{rung:?} is forced open");
                     assert_eq!(self.board.held_until(*rung, self.now), None, "{rung:?} is held");
-                    let is_well = forced == Some(Override::ForcedClosed)
+                    let is_well = forced == Some(OverrideMode::ForcedClosed)
                         || guest.walk.attempts.last().is_some_and(|last| last.ticket.full);
                     match kind {
                         K::Hedge if ladder.race < 2 => {
@@ -300,8 +303,12 @@ impl Crowd {
             self.holds[rung] = held;
         }
         for transition in self.board.take_transitions() {
-            let by_health = !matches!(transition.why, Why::Auth | Why::ProbeBad);
-            if transition.to == "open" && transition.from != "open" && by_health {
+            let by_health =
+                !matches!(transition.why, TransitionRule::Auth | TransitionRule::ProbeBad);
+            if transition.to == BreakerState::Open
+                && transition.from != BreakerState::Open
+                && by_health
+            {
                 assert!(self.somebody_carries(transition.rung), "{transition:?}");
             }
         }

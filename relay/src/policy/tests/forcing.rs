@@ -2,17 +2,18 @@
 
 use super::scenario::*;
 use crate::policy::breaker::State;
-use crate::policy::{
-    Action, Ending, Input, LadderSpec, Need, Override, RungIndex, RungSpec, Told, Why,
+use crate::policy::{Action, Ending, Input, LadderSpec, Need, RungIndex, RungSpec, Told};
+use shared::{
+    AttemptKind as K, AttemptOutcome as O, BreakerState, Cause, OverrideMode, PassedOver,
+    TokenVerdict, TransitionRule,
 };
-use shared::{AttemptKind as K, AttemptOutcome as O, Cause, PassedOver, TokenVerdict};
 use std::time::Duration;
 
 const FIRST: RungIndex = RungIndex(0);
 const SECOND: RungIndex = RungIndex(1);
 const FREE: State = State::HalfOpen { taken: false, good: 0 };
 
-fn whys(stage: &mut Stage) -> Vec<(Why, &'static str, &'static str)> {
+fn whys(stage: &mut Stage) -> Vec<(TransitionRule, BreakerState, BreakerState)> {
     let row = |t: crate::policy::Transition| (t.why, t.from, t.to);
     stage.board.take_transitions().into_iter().map(row).collect()
 }
@@ -24,9 +25,9 @@ fn state(stage: &Stage) -> State {
 #[test]
 fn an_override_ends_by_itself() {
     let rows = [
-        (Override::ForcedOpen, Err(PassedOver::Forced), FREE, "half_open"),
-        (Override::ForcedClosed, Ok(()), State::Closed, "closed"),
-        (Override::Demoted, Ok(()), State::Closed, "closed"),
+        (OverrideMode::ForcedOpen, Err(PassedOver::Forced), FREE, BreakerState::HalfOpen),
+        (OverrideMode::ForcedClosed, Ok(()), State::Closed, BreakerState::Closed),
+        (OverrideMode::Demoted, Ok(()), State::Closed, BreakerState::Closed),
     ];
     for (mode, during, after, word) in rows {
         let mut stage = Stage::on(2);
@@ -40,10 +41,14 @@ fn an_override_ends_by_itself() {
         // Whoever looks sees that it is over, before anybody has ended it.
         stage.after(1);
         assert_eq!(stage.board.usable(FIRST, stage.now), Ok(()), "{mode:?}");
-        assert_eq!(stage.board.forced(FIRST, stage.now), Some((Override::Auto, None)));
+        assert_eq!(stage.board.forced(FIRST, stage.now), Some((OverrideMode::Auto, None)));
         stage.board.settle(stage.now);
         stage.board.settle(stage.now);
-        assert_eq!(whys(&mut stage), [(Why::Expired, "closed", word)], "{mode:?}: once");
+        assert_eq!(
+            whys(&mut stage),
+            [(TransitionRule::Expired, BreakerState::Closed, word)],
+            "{mode:?}: once"
+        );
         assert_eq!(state(&stage), after, "{mode:?}");
     }
 }
@@ -52,7 +57,7 @@ fn an_override_ends_by_itself() {
 fn every_walk_ends_what_is_over_before_it_looks() {
     let mut stage = Stage::on(2);
     let until = stage.now.plus(Duration::from_secs(60));
-    stage.board.force_until(FIRST, stage.now, Override::ForcedOpen, Some(until));
+    stage.board.force_until(FIRST, stage.now, OverrideMode::ForcedOpen, Some(until));
     stage.after(60_000);
     let spec = ladder(2);
     let mut next = Stage { board: stage.board, ..Stage::set(spec, rungs(2), streaming()) };
@@ -74,7 +79,7 @@ fn a_demotion_that_is_over_puts_nobody_behind() {
     for (left, first) in [(1, 1), (0, 0)] {
         let mut stage = Stage::set(ladder(2), rungs(2), streaming());
         let until = stage.now.plus(Duration::from_millis(left));
-        stage.board.force_until(FIRST, stage.now, Override::Demoted, Some(until));
+        stage.board.force_until(FIRST, stage.now, OverrideMode::Demoted, Some(until));
         assert_eq!(dials(&stage.give(Input::Start)), [(1, first, K::First)], "{left} ms left");
     }
 }
@@ -85,18 +90,21 @@ fn the_last_word_on_an_override_counts() {
     let at = |seconds| Some(stage.now.plus(Duration::from_secs(seconds)));
     let (minute, hour) = (at(60), at(3600));
     // Extended, then made endless, then ended by hand: no expiry is left over.
-    stage.board.force_until(FIRST, stage.now, Override::ForcedOpen, minute);
-    stage.board.force_until(FIRST, stage.now, Override::ForcedOpen, hour);
+    stage.board.force_until(FIRST, stage.now, OverrideMode::ForcedOpen, minute);
+    stage.board.force_until(FIRST, stage.now, OverrideMode::ForcedOpen, hour);
     stage.after(61_000);
     assert_eq!(stage.board.usable(FIRST, stage.now), Err(PassedOver::Forced), "extended");
-    stage.board.force(FIRST, stage.now, Override::ForcedOpen);
+    stage.board.force(FIRST, stage.now, OverrideMode::ForcedOpen);
     stage.after(3_600_000);
     stage.board.settle(stage.now);
     assert_eq!(stage.board.usable(FIRST, stage.now), Err(PassedOver::Forced), "endless");
-    stage.board.force(FIRST, stage.now, Override::Auto);
-    assert_eq!(whys(&mut stage), [(Why::Operator, "closed", "half_open")]);
+    stage.board.force(FIRST, stage.now, OverrideMode::Auto);
+    assert_eq!(
+        whys(&mut stage),
+        [(TransitionRule::Operator, BreakerState::Closed, BreakerState::HalfOpen)]
+    );
     let soon = stage.now.plus(Duration::from_secs(1));
-    stage.board.force_until(FIRST, stage.now, Override::Auto, Some(soon));
+    stage.board.force_until(FIRST, stage.now, OverrideMode::Auto, Some(soon));
     stage.after(2_000);
     stage.board.settle(stage.now);
     assert_eq!(whys(&mut stage), [], "nothing was in force");
@@ -107,7 +115,7 @@ fn the_first_of_several_ends_first_and_the_others_later() {
     let mut stage = Stage::on(2);
     for (rung, seconds) in [(FIRST, 60), (SECOND, 30)] {
         let until = stage.now.plus(Duration::from_secs(seconds));
-        stage.board.force_until(rung, stage.now, Override::Demoted, Some(until));
+        stage.board.force_until(rung, stage.now, OverrideMode::Demoted, Some(until));
     }
     for (millis, ended) in [(29_999, 0), (1, 1), (29_999, 0), (1, 1), (9_000, 0)] {
         stage.after(millis);
@@ -128,7 +136,7 @@ fn cut(actions: &[Action]) -> Vec<(u32, O, Option<Cause>, Option<TokenVerdict>)>
 }
 
 fn force(stage: &mut Stage, rung: RungIndex) -> Vec<Action> {
-    stage.board.force(rung, stage.now, Override::ForcedOpen);
+    stage.board.force(rung, stage.now, OverrideMode::ForcedOpen);
     stage.give(Input::Forced(rung))
 }
 
@@ -152,8 +160,8 @@ fn what_is_silent_on_a_rung_that_is_forced_open_goes_elsewhere_at_once_and_free(
 fn it_is_free_however_many_failovers_there_were_and_however_empty_the_budget() {
     let mut stage = Stage::on(4);
     while stage.board.budget(crate::policy::LadderIndex(0)).is_some_and(|b| b.take_retry()) {}
-    stage.board.force(RungIndex(3), stage.now, Override::ForcedOpen);
-    stage.board.force(RungIndex(3), stage.now, Override::Auto);
+    stage.board.force(RungIndex(3), stage.now, OverrideMode::ForcedOpen);
+    stage.board.force(RungIndex(3), stage.now, OverrideMode::Auto);
     stage.status(A, 500);
     stage.status(B, 500);
     // The fourth is half-open: an unpaid failover would not go there.
@@ -239,8 +247,8 @@ fn a_request_that_may_have_set_something_off_is_not_sent_again() {
 #[test]
 fn a_probe_gives_its_slot_back() {
     let mut stage = Stage::set(ladder(2), vec![RungSpec::default(); 2], streaming());
-    stage.board.force(FIRST, stage.now, Override::ForcedOpen);
-    stage.board.force(FIRST, stage.now, Override::Auto);
+    stage.board.force(FIRST, stage.now, OverrideMode::ForcedOpen);
+    stage.board.force(FIRST, stage.now, OverrideMode::Auto);
     stage.give(Input::Start);
     assert_eq!(state(&stage), State::HalfOpen { taken: true, good: 0 });
     force(&mut stage, FIRST);

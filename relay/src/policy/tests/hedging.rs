@@ -5,7 +5,7 @@ use super::scenario::*;
 use crate::policy::{
     Action, HedgeDelay, HedgeSpec, Input, LadderSpec, Need, RetrySpec, RungSpec, Size,
 };
-use shared::{AttemptKind as K, AttemptOutcome as O, Cause, TokenVerdict};
+use shared::{AttemptKind as K, AttemptOutcome as O, Cause, OverrideMode, TokenVerdict};
 use std::time::Duration;
 
 fn hedging(count: usize) -> LadderSpec {
@@ -197,8 +197,8 @@ fn a_later_failover_needs_the_budget_or_a_rung_that_is_well() {
     assert_eq!(dials(&stage.status(A, 500)), [(2, 1, K::Failover)], "the first is free");
     assert_eq!(dials(&stage.status(B, 500)), [(3, 2, K::Failover)], "to a rung that is well");
     // The last one is in slow start.
-    stage.board.force(crate::policy::RungIndex(3), stage.now, crate::policy::Override::ForcedOpen);
-    stage.board.force(crate::policy::RungIndex(3), stage.now, crate::policy::Override::Auto);
+    stage.board.force(crate::policy::RungIndex(3), stage.now, OverrideMode::ForcedOpen);
+    stage.board.force(crate::policy::RungIndex(3), stage.now, OverrideMode::Auto);
     assert_eq!(dials(&stage.status(C, 500)), [], "half-open and nothing to pay with");
     assert!(stage.walk.is_over());
 }
@@ -274,8 +274,8 @@ fn a_drill_goes_to_a_rung_at_full_weight() {
         let mut stage = Stage::set(spec, rungs(3), streaming());
         for &rung in &half_open {
             let rung = crate::policy::RungIndex(rung);
-            stage.board.force(rung, stage.now, crate::policy::Override::ForcedOpen);
-            stage.board.force(rung, stage.now, crate::policy::Override::Auto);
+            stage.board.force(rung, stage.now, OverrideMode::ForcedOpen);
+            stage.board.force(rung, stage.now, OverrideMode::Auto);
         }
         assert_eq!(dials(&stage.give(Input::Start)), [(1, goes, kind)], "{half_open:?}");
         let next = dials(&stage.status(A, 500));

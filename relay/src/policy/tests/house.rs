@@ -5,9 +5,9 @@ use crate::policy::board::Report;
 use crate::policy::breaker::{State, Ticket};
 use crate::policy::{
     Action, Board, Ending, Input, LadderIndex, LadderSpec, Reference, Remembered,
-    RememberedBreaker, RungIndex, RungSpec, Size, Time, Walk, Why,
+    RememberedBreaker, RungIndex, RungSpec, Size, Time, Walk,
 };
-use shared::{AttemptKind as K, AttemptOutcome};
+use shared::{AttemptKind as K, AttemptOutcome, TransitionRule};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -88,7 +88,7 @@ impl House {
         self.board.breaker(rung).unwrap().state()
     }
 
-    pub(super) fn whys(&mut self) -> Vec<Why> {
+    pub(super) fn whys(&mut self) -> Vec<TransitionRule> {
         self.board.take_transitions().into_iter().map(|transition| transition.why).collect()
     }
 

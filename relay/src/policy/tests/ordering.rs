@@ -4,10 +4,12 @@ use super::scenario::*;
 use crate::policy::order::adapt;
 use crate::policy::preview::{is_all_sick, lost_capability, replan};
 use crate::policy::{
-    Board, Capabilities, Input, LadderIndex, LadderSpec, Need, Order, Override, RungIndex,
-    RungSpec, Source, Time, Told,
+    Board, Capabilities, Input, LadderIndex, LadderSpec, Need, Order, RungIndex, RungSpec, Time,
+    Told,
 };
-use shared::{AttemptKind as K, AttemptOutcome as O, Cause, RequestOutcome};
+use shared::{
+    AttemptKind as K, AttemptOutcome as O, Cause, OrderSource, OverrideMode, RequestOutcome,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +25,7 @@ fn later(millis: u64) -> Time {
     NOW.plus(Duration::from_millis(millis))
 }
 
-fn present(board: &Board, now: Time) -> (Vec<usize>, Source, u64) {
+fn present(board: &Board, now: Time) -> (Vec<usize>, OrderSource, u64) {
     let (rungs, source) = board.order_of(CHAT, now).unwrap();
     (rungs.iter().map(|rung| rung.0).collect(), source, board.order_version(CHAT))
 }
@@ -42,16 +44,16 @@ fn board(count: usize, others: &[&[usize]]) -> Board {
 #[test]
 fn an_operators_order_beats_the_configs_until_it_ends() {
     let mut board = board(3, &[]);
-    assert_eq!(present(&board, NOW), (vec![0, 1, 2], Source::Config, 0));
+    assert_eq!(present(&board, NOW), (vec![0, 1, 2], OrderSource::Config, 0));
     board.reorder(CHAT, order(&[2, 0, 1], Some(5_000)));
-    assert_eq!(present(&board, NOW), (vec![2, 0, 1], Source::Operator, 1));
+    assert_eq!(present(&board, NOW), (vec![2, 0, 1], OrderSource::Operator, 1));
     // Over, though nobody has ended it yet; then ended, which is a change of its own.
-    assert_eq!(present(&board, later(5_000)), (vec![0, 1, 2], Source::Config, 1));
+    assert_eq!(present(&board, later(5_000)), (vec![0, 1, 2], OrderSource::Config, 1));
     board.settle(later(4_999));
     assert_eq!(board.take_ended_orders(), []);
     board.settle(later(5_000));
     assert_eq!(board.take_ended_orders(), [CHAT]);
-    assert_eq!(present(&board, later(5_000)), (vec![0, 1, 2], Source::Config, 2));
+    assert_eq!(present(&board, later(5_000)), (vec![0, 1, 2], OrderSource::Config, 2));
     board.settle(later(6_000));
     assert_eq!(board.take_ended_orders(), [], "once");
 }
@@ -61,10 +63,10 @@ fn an_endless_order_stays_and_each_change_is_a_version() {
     let mut board = board(2, &[]);
     board.reorder(CHAT, order(&[1, 0], None));
     board.settle(later(1_000_000_000));
-    assert_eq!(present(&board, later(1_000_000_000)), (vec![1, 0], Source::Operator, 1));
+    assert_eq!(present(&board, later(1_000_000_000)), (vec![1, 0], OrderSource::Operator, 1));
     board.reorder(CHAT, order(&[0, 1], None));
     board.reorder(CHAT, None);
-    assert_eq!(present(&board, NOW), (vec![0, 1], Source::Config, 3));
+    assert_eq!(present(&board, NOW), (vec![0, 1], OrderSource::Config, 3));
     board.restore_versions(None, Some((CHAT, 7)));
     board.restore_versions(None, Some((CHAT, 5)));
     assert_eq!(board.order_version(CHAT), 7, "it only rises");
@@ -73,11 +75,11 @@ fn an_endless_order_stays_and_each_change_is_a_version() {
 #[test]
 fn overrides_have_versions_too() {
     let (mut board, sol) = (board(2, &[]), RungIndex(0));
-    board.force_until(sol, NOW, Override::ForcedOpen, Some(later(10)));
+    board.force_until(sol, NOW, OverrideMode::ForcedOpen, Some(later(10)));
     assert_eq!(board.override_version(sol), 1);
-    board.force(sol, NOW, Override::Auto);
+    board.force(sol, NOW, OverrideMode::Auto);
     assert_eq!(board.override_version(sol), 2);
-    board.force_until(sol, NOW, Override::Demoted, Some(later(10)));
+    board.force_until(sol, NOW, OverrideMode::Demoted, Some(later(10)));
     board.settle(later(10));
     assert_eq!(board.override_version(sol), 4, "its end by itself is a change");
     assert_eq!(board.override_version(RungIndex(1)), 0);
@@ -112,9 +114,9 @@ fn an_order_is_fitted_to_the_configs_new_rungs() {
 
 #[test]
 fn a_ladder_is_left_without_a_rung_by_the_change_that_takes_its_last() {
-    let out = Override::ForcedOpen;
+    let out = OverrideMode::ForcedOpen;
     let mut board = board(3, &[&[0, 1], &[2]]);
-    let left = |board: &Board, changes: &[(usize, Override)]| -> Vec<usize> {
+    let left = |board: &Board, changes: &[(usize, OverrideMode)]| -> Vec<usize> {
         let changes: Vec<_> =
             changes.iter().map(|(rung, mode)| (RungIndex(*rung), *mode)).collect();
         board.left_without(&changes, NOW).into_iter().map(|ladder| ladder.0).collect()
@@ -125,9 +127,9 @@ fn a_ladder_is_left_without_a_rung_by_the_change_that_takes_its_last() {
     assert_eq!(left(&board, &[(0, out), (1, out), (2, out)]), [0, 1, 2]);
     board.force(RungIndex(0), NOW, out);
     assert_eq!(left(&board, &[(1, out)]), [1]);
-    assert!(left(&board, &[(1, out), (0, Override::Demoted)]).is_empty(), "one for the other");
+    assert!(left(&board, &[(1, out), (0, OverrideMode::Demoted)]).is_empty(), "one for the other");
     board.force(RungIndex(1), NOW, out);
-    assert!(left(&board, &[(1, Override::Demoted)]).is_empty(), "it takes none");
+    assert!(left(&board, &[(1, OverrideMode::Demoted)]).is_empty(), "it takes none");
     assert!(left(&board, &[]).is_empty());
     // One whose time is over is no longer out.
     board.force_until(RungIndex(0), NOW, out, Some(later(10)));
@@ -160,12 +162,12 @@ fn streams_are_cut_while_the_override_says_so() {
     let (mut board, sol) = (board(2, &[]), RungIndex(0));
     board.cut_streams(sol);
     assert!(!board.cuts_streams(sol, NOW), "it is not forced open");
-    board.force_until(sol, NOW, Override::ForcedOpen, Some(later(10)));
+    board.force_until(sol, NOW, OverrideMode::ForcedOpen, Some(later(10)));
     assert!(!board.cuts_streams(sol, NOW), "not unless said");
     board.cut_streams(sol);
     assert!(board.cuts_streams(sol, NOW));
     assert!(!board.cuts_streams(sol, later(10)));
-    board.force(sol, NOW, Override::ForcedOpen);
+    board.force(sol, NOW, OverrideMode::ForcedOpen);
     assert!(!board.cuts_streams(sol, NOW), "set anew without it");
 }
 
@@ -185,17 +187,17 @@ fn past_requests_are_replanned_by_the_planner_itself() {
     assert_eq!(shares(&board, &needs), (vec![100, 0, 0], 0));
     board.reorder(CHAT, order(&[1, 0, 2], None));
     assert_eq!(shares(&board, &needs), (vec![0, 100, 0], 0));
-    board.force(RungIndex(1), NOW, Override::ForcedOpen);
+    board.force(RungIndex(1), NOW, OverrideMode::ForcedOpen);
     assert_eq!(shares(&board, &needs), (vec![100, 0, 0], 0));
     // Its end makes it half-open: one probe, and the others go on.
-    board.force(RungIndex(1), NOW, Override::Auto);
+    board.force(RungIndex(1), NOW, OverrideMode::Auto);
     assert_eq!(shares(&board, &needs), (vec![99, 1, 0], 0));
     for rung in 0..3 {
-        board.force(RungIndex(rung), NOW, Override::ForcedOpen);
+        board.force(RungIndex(rung), NOW, OverrideMode::ForcedOpen);
     }
     assert_eq!(shares(&board, &needs), (vec![0, 0, 0], 100));
     assert!(is_all_sick(&board, &ladder(3), NOW));
-    board.force(RungIndex(2), NOW, Override::ForcedClosed);
+    board.force(RungIndex(2), NOW, OverrideMode::ForcedClosed);
     assert!(!is_all_sick(&board, &ladder(3), NOW));
 }
 
@@ -208,9 +210,9 @@ fn a_capability_is_lost_with_the_last_rung_that_has_it() {
     let images = Capabilities { images: true, ..Capabilities::default() };
     let need = Need { capabilities: images, ..streaming() };
     assert_eq!(lost_capability(&board, &spec, &need, NOW), None);
-    board.force(RungIndex(0), NOW, Override::ForcedOpen);
+    board.force(RungIndex(0), NOW, OverrideMode::ForcedOpen);
     assert_eq!(lost_capability(&board, &spec, &need, NOW), Some("images"));
     assert_eq!(lost_capability(&board, &spec, &streaming(), NOW), None);
-    board.force(RungIndex(1), NOW, Override::ForcedOpen);
+    board.force(RungIndex(1), NOW, OverrideMode::ForcedOpen);
     assert_eq!(lost_capability(&board, &spec, &need, NOW), None, "then it is the last rung");
 }

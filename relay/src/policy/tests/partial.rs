@@ -3,8 +3,8 @@
 use super::house::*;
 use super::scenario::*;
 use crate::policy::breaker::State;
-use crate::policy::{BreakerSpec, Input, RungSpec, Size, Why};
-use shared::{AttemptKind as K, AttemptOutcome as O};
+use crate::policy::{BreakerSpec, Input, RungSpec, Size};
+use shared::{AttemptKind as K, AttemptOutcome as O, OverrideMode, TransitionRule};
 use std::time::Duration;
 
 /// Calls until the first rung is not closed any more: every `one_in`th hangs, the others are
@@ -61,7 +61,7 @@ fn opened_by_hanging() -> House {
     while house.state(FIRST) == State::Closed {
         hang(&mut house);
     }
-    assert_eq!(house.whys(), [Why::Hanging]);
+    assert_eq!(house.whys(), [TransitionRule::Hanging]);
     house
 }
 
@@ -101,12 +101,12 @@ fn b10_a_rung_whose_calls_hang_is_not_taken_for_a_slower_one() {
     let mut house = opened_by_hanging();
     house.after(secs(61));
     (0..10).for_each(|_| _ = house.call(FIRST, Duration::from_millis(600)));
-    assert_eq!(house.whys(), [Why::CooledDown, Why::ProbesGood]);
+    assert_eq!(house.whys(), [TransitionRule::CooledDown, TransitionRule::ProbesGood]);
     // Three of ten are late and the others, by chance, slower than usual.
     for nth in 0..10 {
         house.call(FIRST, Duration::from_millis(if nth % 3 == 2 { 1_600 } else { 900 }));
         let whys = house.whys();
-        assert!(!whys.contains(&Why::Rebased), "{whys:?}");
+        assert!(!whys.contains(&TransitionRule::Rebased), "{whys:?}");
     }
 }
 
@@ -172,14 +172,17 @@ fn b9_a_p95_over_its_limit_opens_and_probes_are_judged_by_that_limit() {
     while house.state(FIRST) == State::Closed {
         house.call(FIRST, Duration::from_millis(1_500));
     }
-    assert_eq!(house.whys(), [Why::SlowP95]);
+    assert_eq!(house.whys(), [TransitionRule::SlowP95]);
     // As slow as before: no probe closes it, although its mark is later than its tokens.
     for _ in 0..40 {
         house.after(secs(11));
         house.call(FIRST, Duration::from_millis(1_500));
     }
     let whys = house.whys();
-    assert!(whys.iter().all(|why| matches!(why, Why::CooledDown | Why::ProbeBad)), "{whys:?}");
+    assert!(
+        whys.iter().all(|why| matches!(why, TransitionRule::CooledDown | TransitionRule::ProbeBad)),
+        "{whys:?}"
+    );
     // Within the limit again: ten probes, since two say nothing of a twentieth.
     house.after(secs(11));
     for nth in 0..10 {
@@ -236,7 +239,7 @@ fn b2_nobody_goes_on_waiting_at_a_rung_that_has_opened_without_a_reference() {
             }
         }
     }
-    assert_eq!(house.whys(), [Why::BadRun], "five soft clocks in a row");
+    assert_eq!(house.whys(), [TransitionRule::BadRun], "five soft clocks in a row");
 }
 
 #[test]
@@ -250,7 +253,7 @@ fn b2_an_attempt_past_its_mark_leaves_when_its_rung_opens_later() {
     for _ in 0..5 {
         house.request(&by_status(500));
     }
-    assert_eq!(house.whys(), [Why::BadRun]);
+    assert_eq!(house.whys(), [TransitionRule::BadRun]);
     let due = early.next_deadline(&house.board).unwrap();
     assert!(due <= house.now, "it is due at once");
     let moved = house.give(&mut early, Input::Wake);
@@ -263,13 +266,13 @@ fn b2_an_attempt_stays_where_nobody_is_better_and_looks_again() {
     house.learn(Duration::from_millis(500));
     let (mut waits, _) = house.walk();
     house.open();
-    house.board.force(SECOND, house.now, crate::policy::Override::ForcedOpen);
+    house.board.force(SECOND, house.now, OverrideMode::ForcedOpen);
     house.after(secs(1));
     let out = house.give(&mut waits, Input::Wake);
     assert_eq!(dials(&out), []);
     let again = waits.next_deadline(&house.board).unwrap();
     assert!(again > house.now, "no deadline is due twice");
-    house.board.force(SECOND, house.now, crate::policy::Override::ForcedClosed);
+    house.board.force(SECOND, house.now, OverrideMode::ForcedClosed);
     house.now = again;
     assert_eq!(dials(&house.give(&mut waits, Input::Wake)), [(2, 1, K::Failover)]);
 }

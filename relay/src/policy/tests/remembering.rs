@@ -3,10 +3,10 @@
 use super::scenario::*;
 use crate::policy::breaker::State;
 use crate::policy::{
-    Board, HedgeSpec, Input, LadderIndex, LadderSpec, Need, Override, Reference, Remembered,
-    RememberedBreaker, RememberedHold, RememberedState, RungIndex, Size, Time, Walk, Why,
+    Board, HedgeSpec, Input, LadderIndex, LadderSpec, Need, Reference, Remembered,
+    RememberedBreaker, RememberedHold, RememberedState, RungIndex, Size, Time, Walk,
 };
-use shared::PassedOver;
+use shared::{OverrideMode, PassedOver, TransitionRule};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,14 +28,14 @@ fn well() -> Remembered {
     Remembered { reference: None, hold: None, breaker, finishes: false }
 }
 
-fn in_state(state: RememberedState, opened_by: Why) -> Remembered {
+fn in_state(state: RememberedState, opened_by: TransitionRule) -> Remembered {
     let (away_since, opened_by) = (Some(BEFORE), Some(opened_by));
     let breaker = RememberedBreaker { state, away_since, opened_by, ..well().breaker };
     Remembered { breaker, ..well() }
 }
 
 fn open(span: Duration) -> Remembered {
-    in_state(RememberedState::Open { until: BEFORE.plus(span) }, Why::BadRun)
+    in_state(RememberedState::Open { until: BEFORE.plus(span) }, TransitionRule::BadRun)
 }
 
 /// A board whose first rung was `kept` when the relay died, `down` ago.
@@ -49,7 +49,7 @@ fn state(board: &Board) -> State {
     board.breaker(FIRST).unwrap().state()
 }
 
-fn whys(board: &mut Board) -> Vec<Why> {
+fn whys(board: &mut Board) -> Vec<TransitionRule> {
     board.take_transitions().into_iter().map(|transition| transition.why).collect()
 }
 
@@ -59,7 +59,7 @@ const FREE: State = State::HalfOpen { taken: false, good: 0 };
 fn a_breaker_comes_back_as_the_time_says() {
     let until = BEFORE.plus(secs(20));
     let hard = BEFORE.plus(secs(300));
-    let auth = in_state(RememberedState::Open { until: hard }, Why::Auth);
+    let auth = in_state(RememberedState::Open { until: hard }, TransitionRule::Auth);
     let rows = [
         ("closed", well(), secs(3600), State::Closed, Ok(())),
         ("open, still", open(secs(20)), secs(19), State::Open { until }, Err(PassedOver::Open)),
@@ -75,13 +75,19 @@ fn a_breaker_comes_back_as_the_time_says() {
             State::Open { until },
             Err(PassedOver::Open),
         ),
-        ("half-open", in_state(RememberedState::HalfOpen, Why::BadRun), secs(1), FREE, Ok(())),
+        (
+            "half-open",
+            in_state(RememberedState::HalfOpen, TransitionRule::BadRun),
+            secs(1),
+            FREE,
+            Ok(()),
+        ),
     ];
     for (what, kept, down, after, usable) in rows {
         let (mut board, now) = restored(&kept, down);
         assert_eq!((state(&board), board.usable(FIRST, now)), (after, usable), "{what}");
         let cooled = after == FREE && matches!(kept.breaker.state, RememberedState::Open { .. });
-        let noted: &[Why] = if cooled { &[Why::CooledDown] } else { &[] };
+        let noted: &[TransitionRule] = if cooled { &[TransitionRule::CooledDown] } else { &[] };
         assert_eq!(whys(&mut board), noted, "{what}");
         let wanted = match after {
             State::Closed => RememberedState::Closed,
@@ -121,7 +127,7 @@ fn a_cool_down_goes_on_doubling_where_it_was() {
     // 10 s is the longest by default.
     for (kept, least, most) in [(5, 7, 13), (10, 7, 13), (9999, 7, 13), (0, 7, 13)] {
         let cooldown = secs(kept);
-        let mut kept = in_state(RememberedState::HalfOpen, Why::ProbeBad);
+        let mut kept = in_state(RememberedState::HalfOpen, TransitionRule::ProbeBad);
         kept.breaker.cooldown = cooldown;
         let (mut board, now) = restored(&kept, secs(1));
         fail(&mut board, now);
@@ -133,7 +139,7 @@ fn a_cool_down_goes_on_doubling_where_it_was() {
 
 #[test]
 fn a_probe_after_broken_streams_still_counts_at_its_proper_end() {
-    let mut kept = in_state(RememberedState::HalfOpen, Why::BrokenRun);
+    let mut kept = in_state(RememberedState::HalfOpen, TransitionRule::BrokenRun);
     kept.breaker.by_streams = true;
     let (mut board, now) = restored(&kept, secs(1));
     let spec = Arc::new(ladder(1));
@@ -172,7 +178,7 @@ fn what_is_restored_is_remembered_again() {
             cooldown: secs(10),
             by_streams: true,
             away_since: Some(Time::from_millis(1)),
-            opened_by: Some(Why::ProbeBad),
+            opened_by: Some(TransitionRule::ProbeBad),
         },
         finishes: true,
     };
@@ -229,7 +235,7 @@ fn a_restored_reference_rules_at_once_and_one_token_does_not_undo_it() {
         walk.handle(begun, Input::Start, &mut board, &mut actions);
         walk.handle(begun.plus(mark), Input::Wake, &mut board, &mut actions);
     }
-    assert_eq!(whys(&mut board), [Why::BadRun]);
+    assert_eq!(whys(&mut board), [TransitionRule::BadRun]);
 }
 
 #[test]
@@ -253,15 +259,7 @@ fn what_changes_is_told_once() {
     }
     assert_eq!(stage.board.take_changed(), [RungIndex(1)]);
     now = now.plus(secs(1));
-    board.force(FIRST, now, Override::ForcedOpen);
-    board.force(FIRST, now, Override::Auto);
+    board.force(FIRST, now, OverrideMode::ForcedOpen);
+    board.force(FIRST, now, OverrideMode::Auto);
     assert_eq!(board.take_changed(), [FIRST], "thawed");
-}
-
-#[test]
-fn every_cause_is_read_back_from_its_word() {
-    for &why in Why::ALL {
-        assert_eq!(Why::from_word(why.as_str()), Some(why));
-    }
-    assert_eq!(Why::from_word("whatever"), None);
 }

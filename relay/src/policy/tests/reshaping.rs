@@ -5,9 +5,11 @@ use crate::policy::board::Report;
 use crate::policy::breaker::{State, Ticket};
 use crate::policy::{
     Action, BreakerSpec, Ending, HedgeSpec, Input, LadderIndex, LadderSpec, OnRefusal, Order,
-    Override, Placed, Reference, Remembered, RungIndex, RungSpec, Source, Why, places,
+    Placed, Reference, Remembered, RungIndex, RungSpec, places,
 };
-use shared::{AttemptOutcome as O, PassedOver};
+use shared::{
+    AttemptOutcome as O, BreakerState, OrderSource, OverrideMode, PassedOver, TransitionRule,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -70,16 +72,16 @@ fn an_operators_order_is_fitted_to_the_rungs_that_are_there_and_stays_the_same_o
     const FOURTH: RungIndex = RungIndex(3);
     let heir = Placed { heir_of: Some(THIRD), ..kept(FOURTH) };
     // The config's rungs afterwards, the order that is left of [3rd, 2nd, 1st], whether fitted.
-    type Row<'a> = (Vec<Placed>, &'a [RungIndex], &'a [RungIndex], Source);
+    type Row<'a> = (Vec<Placed>, &'a [RungIndex], &'a [RungIndex], OrderSource);
     let rows: [Row<'_>; 4] = [
-        (vec![], &[FIRST, SECOND, THIRD], &[THIRD, SECOND, FIRST], Source::Operator),
-        (vec![], &[FIRST, THIRD], &[THIRD, FIRST], Source::Adapted),
-        (vec![heir], &[FIRST, SECOND, FOURTH], &[FOURTH, SECOND, FIRST], Source::Operator),
+        (vec![], &[FIRST, SECOND, THIRD], &[THIRD, SECOND, FIRST], OrderSource::Operator),
+        (vec![], &[FIRST, THIRD], &[THIRD, FIRST], OrderSource::Adapted),
+        (vec![heir], &[FIRST, SECOND, FOURTH], &[FOURTH, SECOND, FIRST], OrderSource::Operator),
         (
             vec![kept(FOURTH)],
             &[FIRST, FOURTH, SECOND, THIRD],
             &[THIRD, SECOND, FIRST, FOURTH],
-            Source::Adapted,
+            OrderSource::Adapted,
         ),
     ];
     for (more, config, expected, source) in rows {
@@ -104,7 +106,7 @@ fn an_unchanged_rung_keeps_breaker_hold_override_and_reference() {
     ended(&mut stage, FIRST, O::Auth);
     stage.hold(1, 60_000);
     let until = stage.now.plus(Duration::from_secs(60));
-    stage.board.force_until(SECOND, stage.now, Override::Demoted, Some(until));
+    stage.board.force_until(SECOND, stage.now, OverrideMode::Demoted, Some(until));
     let p95 = Duration::from_secs(1);
     let reference = Some(Reference { p95, usual: p95 / 2 });
     let what = Remembered { reference, ..stage.board.remember(SECOND).unwrap() };
@@ -118,7 +120,7 @@ fn an_unchanged_rung_keeps_breaker_hold_override_and_reference() {
     assert_eq!(state(&stage, FIRST), open);
     assert_eq!(stage.board.remember(SECOND), before);
     assert_eq!(stage.board.usable(SECOND, now), Err(PassedOver::Hold));
-    assert_eq!(stage.board.forced(SECOND, now), Some((Override::Demoted, Some(until))));
+    assert_eq!(stage.board.forced(SECOND, now), Some((OverrideMode::Demoted, Some(until))));
     assert_eq!(stage.board.reference(SECOND), Some(p95));
     // The new one knows nothing.
     assert_eq!(state(&stage, THIRD), State::Closed);
@@ -127,7 +129,7 @@ fn an_unchanged_rung_keeps_breaker_hold_override_and_reference() {
     // And its override still ends in its time.
     stage.after(60_000);
     stage.board.settle(stage.now);
-    assert_eq!(stage.board.forced(SECOND, stage.now), Some((Override::Auto, None)));
+    assert_eq!(stage.board.forced(SECOND, stage.now), Some((OverrideMode::Auto, None)));
 }
 
 #[test]
@@ -150,16 +152,16 @@ fn new_settings_hold_from_here_on() {
 fn an_override_goes_over_to_who_has_the_name_now() {
     let mut stage = Stage::on(2);
     let until = stage.now.plus(Duration::from_secs(60));
-    stage.board.force_until(FIRST, stage.now, Override::ForcedOpen, Some(until));
+    stage.board.force_until(FIRST, stage.now, OverrideMode::ForcedOpen, Some(until));
     let heir = Placed { heir_of: Some(FIRST), ..kept(THIRD) };
     let now = stage.now;
     stage.board.reshape(now, vec![heir, kept(SECOND)], vec![(CHAT, over(&[THIRD, SECOND]))]);
-    assert_eq!(stage.board.forced(THIRD, now), Some((Override::ForcedOpen, Some(until))));
+    assert_eq!(stage.board.forced(THIRD, now), Some((OverrideMode::ForcedOpen, Some(until))));
     // It is lifted there, and the old one comes back: what holds is the last word.
-    stage.board.force(THIRD, now, Override::Auto);
+    stage.board.force(THIRD, now, OverrideMode::Auto);
     let back = Placed { heir_of: Some(THIRD), ..kept(FIRST) };
     stage.board.reshape(now, vec![back, kept(SECOND)], vec![(CHAT, over(&[FIRST, SECOND]))]);
-    assert_eq!(stage.board.forced(FIRST, now), Some((Override::Auto, None)));
+    assert_eq!(stage.board.forced(FIRST, now), Some((OverrideMode::Auto, None)));
 }
 
 #[test]
@@ -177,7 +179,7 @@ fn another_key_ends_a_hard_down_and_nothing_else() {
         let whys: Vec<_> = stage.board.take_transitions().iter().map(|t| (t.why, t.to)).collect();
         if ends {
             assert_eq!(state(&stage, FIRST), State::HalfOpen { taken: false, good: 0 });
-            assert_eq!(whys, [(Why::KeyChanged, "half_open")]);
+            assert_eq!(whys, [(TransitionRule::KeyChanged, BreakerState::HalfOpen)]);
         } else {
             assert_eq!((state(&stage, FIRST), whys), (before, vec![]), "{outcome:?} {times}");
         }

@@ -2,10 +2,10 @@
 //! for sickness all the same.
 
 use super::house::*;
-use crate::policy::Why;
 use crate::policy::breaker::State;
 use crate::policy::returning::{Away, Returning};
 use shared::AttemptOutcome as O;
+use shared::{OverrideMode, TransitionRule};
 use std::time::Duration;
 
 const USUAL: Duration = Duration::from_secs(1);
@@ -108,7 +108,7 @@ fn a_neighbour_that_is_away_is_told_from_the_rung_itself() {
             house.call(FIRST, ms(1_400));
             house.call(FIRST, ms(1_240));
         }
-        assert_eq!(house.whys().contains(&Why::Rebased), believed, "weight {second}");
+        assert_eq!(house.whys().contains(&TransitionRule::Rebased), believed, "weight {second}");
     }
 }
 
@@ -162,7 +162,7 @@ fn a_new_reference_is_worth_two_doublings() {
     for _ in 0..10 {
         // Never five slow ones in a row, which would halve the weight.
         house.call(FIRST, ms(1_400));
-        if house.whys().contains(&Why::Rebased) {
+        if house.whys().contains(&TransitionRule::Rebased) {
             break;
         }
         house.call(FIRST, ms(1_240));
@@ -186,13 +186,17 @@ fn a_half_open_rung_is_closed_by_it_and_an_open_one_is_heard_when_it_has_cooled_
         let State::Open { until } = house.state(FIRST) else { panic!("round {round}: not open") };
         house.now = until;
         house.call(FIRST, ms(2_000));
-        assert_eq!(house.whys(), [Why::CooledDown, Why::ProbeBad], "round {round}");
+        assert_eq!(
+            house.whys(),
+            [TransitionRule::CooledDown, TransitionRule::ProbeBad],
+            "round {round}"
+        );
         assert_eq!(house.board.reference(FIRST), Some(secs(1)), "never while it is open");
     }
     let State::Open { until } = house.state(FIRST) else { panic!("open") };
     house.now = until;
     house.call(FIRST, ms(2_000));
-    assert_eq!(house.whys(), [Why::CooledDown, Why::Rebased]);
+    assert_eq!(house.whys(), [TransitionRule::CooledDown, TransitionRule::Rebased]);
     assert_eq!((house.state(FIRST), house.weight(FIRST)), (State::Closed, 0.4));
     assert_eq!(house.board.reference(FIRST), Some(secs(2)));
 }
@@ -234,7 +238,7 @@ fn the_reference_stands_still_while_the_rung_is_away() {
         house.fail(FIRST, secs(0), O::ServerError);
     }
     let reference = house.board.reference(FIRST).unwrap();
-    house.board.force(FIRST, house.now, crate::policy::Override::ForcedClosed);
+    house.board.force(FIRST, house.now, OverrideMode::ForcedClosed);
     for _ in 0..20 {
         house.after(secs(10));
         house.board.dial(FIRST, house.now, crate::policy::Size::default());

@@ -6,9 +6,9 @@ use super::scenario::*;
 use crate::policy::breaker::State;
 use crate::policy::lateness::Lateness;
 use crate::policy::{
-    Action, HedgeDelay, HedgeSpec, Input, LadderIndex, LadderSpec, Override, RungSpec, Time, Why,
+    Action, HedgeDelay, HedgeSpec, Input, LadderIndex, LadderSpec, RungSpec, Time,
 };
-use shared::{AttemptKind as K, AttemptOutcome as O};
+use shared::{AttemptKind as K, AttemptOutcome as O, OverrideMode, TransitionRule};
 use std::time::Duration;
 
 const fn ms(millis: u64) -> Duration {
@@ -52,10 +52,10 @@ fn at_weights(first: f64, second: f64) -> House {
 fn late_tokens_spare_a_rung_only_while_somebody_is_away() {
     // The weights before, the first one's afterwards, and why.
     for (first, second, after, why) in [
-        (1.0, 1.0, 1.0, Why::BadRun),
-        (1.0, 0.5, 0.5, Why::Spared),
-        (0.4, 1.0, 0.2, Why::Spared),
-        (0.4, 0.5, 0.2, Why::Spared),
+        (1.0, 1.0, 1.0, TransitionRule::BadRun),
+        (1.0, 0.5, 0.5, TransitionRule::Spared),
+        (0.4, 1.0, 0.2, TransitionRule::Spared),
+        (0.4, 0.5, 0.2, TransitionRule::Spared),
     ] {
         let mut house = at_weights(first, second);
         for _ in 0..5 {
@@ -64,7 +64,7 @@ fn late_tokens_spare_a_rung_only_while_somebody_is_away() {
         assert_eq!(house.whys(), [why], "weights {first} and {second}");
         assert_eq!(house.weight(FIRST), after, "weights {first} and {second}");
         let is_open = matches!(house.state(FIRST), State::Open { .. });
-        assert_eq!(is_open, why == Why::BadRun, "weights {first} and {second}");
+        assert_eq!(is_open, why == TransitionRule::BadRun, "weights {first} and {second}");
     }
 }
 
@@ -74,7 +74,7 @@ fn silence_is_spared_by_nobody_who_is_away() {
     for _ in 0..5 {
         house.fail(FIRST, ms(1_600), O::TtftTimeout);
     }
-    assert_eq!(house.whys(), [Why::BadRun]);
+    assert_eq!(house.whys(), [TransitionRule::BadRun]);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn broken_streams_open_a_rung_however_late_it_answers() {
         let broken = crate::policy::board::Report { had_token: true, outcome: O::Stall, ..broken };
         house.board.ended(FIRST, house.now, &broken);
     }
-    assert_eq!(house.whys(), [Why::BrokenRun]);
+    assert_eq!(house.whys(), [TransitionRule::BrokenRun]);
 }
 
 /// A walk on `count` rungs that usually take this long, with this hedge; nothing is due yet.
@@ -239,8 +239,8 @@ fn whoever_is_past_the_mark_on_a_rung_that_opened_leaves_it_for_one_at_full_weig
             assert_eq!(outcomes(&seen), [(1, O::TtftTimeout)]);
             // It was the failover that is free; a further one asks the empty budget, and
             // the third rung is not well any more.
-            stage.board.force(THIRD, stage.now, Override::ForcedOpen);
-            stage.board.force(THIRD, stage.now, Override::Auto);
+            stage.board.force(THIRD, stage.now, OverrideMode::ForcedOpen);
+            stage.board.force(THIRD, stage.now, OverrideMode::Auto);
             assert_eq!(dials(&stage.status(B, 500)), []);
             assert!(stage.walk.is_over());
         }
@@ -264,12 +264,12 @@ fn neither_a_probe_nor_a_last_resort_leaves_its_rung_at_the_mark() {
     let mut house = at_weights(1.0, 1.0);
     house.fail(FIRST, ms(0), O::Auth);
     for rung in [SECOND, THIRD] {
-        house.board.force(rung, house.now, Override::ForcedOpen);
+        house.board.force(rung, house.now, OverrideMode::ForcedOpen);
     }
     let (mut last, actions) = house.walk();
     assert_eq!(dials(&actions), [(1, 0, K::LastResort)]);
     for rung in [SECOND, THIRD] {
-        house.board.force(rung, house.now, Override::ForcedClosed);
+        house.board.force(rung, house.now, OverrideMode::ForcedClosed);
     }
     house.after(ms(1_250));
     assert_eq!(house.give(&mut last, Input::Wake), [], "nobody else was there to be called");

@@ -5,8 +5,9 @@ use super::house::*;
 use super::scenario::*;
 use crate::policy::board::Report;
 use crate::policy::breaker::{State, Ticket};
-use crate::policy::{BreakerSpec, Ending, Input, LadderSpec, RungSpec, Why};
+use crate::policy::{BreakerSpec, Ending, Input, LadderSpec, RungSpec};
 use shared::AttemptOutcome as O;
+use shared::TransitionRule;
 
 /// What happens to one stream after the other.
 #[derive(Debug, Clone, Copy)]
@@ -51,11 +52,11 @@ fn run(house: &mut House, streams: &[Stream]) {
 fn a_quiet_stream_counts_once_in_the_run_and_a_proper_end_resets_it() {
     for (streams, whys) in [
         (vec![Quiet; 4], vec![]),
-        (vec![Quiet; 5], vec![Why::BrokenRun]),
+        (vec![Quiet; 5], vec![TransitionRule::BrokenRun]),
         (vec![QuietThenStalls; 4], vec![]),
-        (vec![QuietThenStalls; 5], vec![Why::BrokenRun]),
+        (vec![QuietThenStalls; 5], vec![TransitionRule::BrokenRun]),
         (vec![Breaks; 4], vec![]),
-        (vec![Quiet, Quiet, Breaks, QuietThenStalls, Quiet], vec![Why::BrokenRun]),
+        (vec![Quiet, Quiet, Breaks, QuietThenStalls, Quiet], vec![TransitionRule::BrokenRun]),
         (vec![Quiet, Quiet, Quiet, Quiet, Ends, Quiet, Quiet, Quiet, Quiet], vec![]),
     ] {
         let mut house = House::new(2);
@@ -87,7 +88,7 @@ fn half_a_clock_does_not_touch_the_window() {
     let stalled =
         Report { outcome: O::Stall, had_token: true, quiet: true, ..report(ticket, house.now) };
     house.board.ended(FIRST, house.now, &stalled);
-    assert_eq!(house.whys(), [Why::BadShare], "the stall does");
+    assert_eq!(house.whys(), [TransitionRule::BadShare], "the stall does");
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn a_walk_says_once_that_its_stream_is_quiet() {
         house.give(&mut walk, Input::Wake);
         house.now = walk.next_deadline(&house.board).unwrap();
     }
-    assert_eq!(house.whys(), [Why::BrokenRun]);
+    assert_eq!(house.whys(), [TransitionRule::BrokenRun]);
 }
 
 #[test]

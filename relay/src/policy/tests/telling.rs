@@ -3,8 +3,9 @@
 use super::house::*;
 use super::scenario::*;
 use crate::policy::board::Report;
-use crate::policy::{BreakerSpec, LadderSpec, Override, RungSpec, Transition, Why};
+use crate::policy::{BreakerSpec, LadderSpec, RungSpec, Transition};
 use shared::AttemptOutcome as O;
+use shared::{BreakerState, OverrideMode, TransitionRule};
 use std::time::Duration;
 
 fn ms(millis: u64) -> Duration {
@@ -150,7 +151,7 @@ fn the_words_of_the_way_back_say_what_happened() {
             "an operator's override ran out",
             told(|house| {
                 let until = house.now.plus(secs(1));
-                house.board.force_until(FIRST, house.now, Override::Demoted, Some(until));
+                house.board.force_until(FIRST, house.now, OverrideMode::Demoted, Some(until));
                 house.board.settle(until);
             }),
         ),
@@ -175,7 +176,10 @@ fn the_figures_are_those_of_the_moment() {
         house.board.dial(FIRST, house.now, crate::policy::Size::default());
     });
     let [opened, cooled] = &told[..] else { panic!("{told:?}") };
-    assert_eq!((opened.why, opened.from, opened.to), (Why::BadRun, "closed", "open"));
+    assert_eq!(
+        (opened.why, opened.from, opened.to),
+        (TransitionRule::BadRun, BreakerState::Closed, BreakerState::Open)
+    );
     let counted = opened.evidence;
     assert_eq!((counted.calls, counted.bad, counted.slow), (5, 5, 1), "cut at its clock: not slow");
     assert_eq!(opened.tip.outcome, Some(O::ServerError));
@@ -183,7 +187,10 @@ fn the_figures_are_those_of_the_moment() {
     let span = opened.cooldown().unwrap();
     assert!(span >= ms(3_500) && span <= ms(6_500), "{span:?}");
     assert_eq!(opened.until, Some(opened.at.plus(span)));
-    assert_eq!((cooled.why, cooled.until, cooled.cooldown()), (Why::CooledDown, None, None));
+    assert_eq!(
+        (cooled.why, cooled.until, cooled.cooldown()),
+        (TransitionRule::CooledDown, None, None)
+    );
     assert_eq!(cooled.tip, crate::policy::transition::Tip::default());
     assert!(cooled.generation > opened.generation, "{told:?}");
 }

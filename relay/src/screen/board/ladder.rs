@@ -5,6 +5,7 @@ use shared::admin::board::Step;
 use shared::admin::{Board, LadderState, RungState};
 use shared::diagnose::{is_failing, is_held};
 use shared::figures::{countdown, per_hour, percent, rate, share, spend, wait};
+use shared::{BreakerState, OverrideMode, Word};
 
 /// Columns of a rung's cell beside its name: place, sign, share, p95 and mark.
 const FIGURES: usize = 21;
@@ -55,7 +56,7 @@ fn is_calm(board: &Board, ladder: &LadderState) -> bool {
     let is_well = |name: &String| {
         find(board, name).is_some_and(|rung| {
             rung.forced.is_none()
-                && rung.health.state == "closed"
+                && rung.health.state == BreakerState::Closed
                 && !is_held(rung, board.at)
                 && !is_failing(rung)
                 && rung.health.weight >= 1.0
@@ -170,9 +171,9 @@ fn state(board: &Board, rung: &RungState) -> (&'static str, Style, String) {
     let health = &rung.health;
     let left = |until: shared::UnixMillis| countdown(until.0.saturating_sub(board.at.0));
     if let Some(forced) = &rung.forced {
-        let mode = match forced.mode.as_str() {
-            "demoted" => "LAST".to_owned(),
-            mode => mode.replace('_', " ").to_uppercase(),
+        let mode = match &forced.mode {
+            Word::Known(OverrideMode::Demoted) => "LAST".to_owned(),
+            mode => mode.spaced(" ").to_uppercase(),
         };
         let end = forced.until_at.map_or_else(|| "no end".to_owned(), left);
         let by = forced.by.as_deref().map(|by| format!(" {by}")).unwrap_or_default();
@@ -180,7 +181,7 @@ fn state(board: &Board, rung: &RungState) -> (&'static str, Style, String) {
             0 => String::new(),
             count => format!(" dr {count}"),
         };
-        let was = if health.state == "closed" { "" } else { " ▲" };
+        let was = if health.state == BreakerState::Closed { "" } else { " ▲" };
         return ("■", Style::Hand, format!("{mode} {end}{by}{streams}{was}"));
     }
     if let Some(down) = &health.hard_down {
@@ -191,7 +192,7 @@ fn state(board: &Board, rung: &RungState) -> (&'static str, Style, String) {
         };
         return ("×", Style::Broken, format!("{what} {}", left(down.until_at)));
     }
-    if health.state == "open" {
+    if health.state == BreakerState::Open {
         let probe = health.probe.as_ref().and_then(|probe| probe.at);
         let probe = match probe.filter(|at| *at > board.at) {
             Some(at) => format!("probe in {}", left(at)),
@@ -202,7 +203,7 @@ fn state(board: &Board, rung: &RungState) -> (&'static str, Style, String) {
     if let Some(hold) = health.hold.as_ref().filter(|_| is_held(rung, board.at)) {
         return ("‖", Style::Warning, format!("HOLD {}", left(hold.until_at)));
     }
-    if health.state == "half_open" {
+    if health.state == BreakerState::HalfOpen {
         let (good, need) = health.probe.as_ref().map_or((0, 0), |probe| (probe.good, probe.need));
         return ("◐", Style::Warning, format!("HALF-OPEN {good}/{need} good"));
     }
