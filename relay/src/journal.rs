@@ -80,17 +80,13 @@ pub struct JournalOptions {
 }
 
 impl JournalOptions {
-    /// How long requests are kept unless the config says otherwise: 30 days.
-    pub const RETAIN: Duration = Duration::from_hours(30 * 24);
-    /// How large the file may grow unless the config says otherwise: 2 GiB.
-    pub const MAX_SIZE: u64 = 2 << 30;
     /// How many records may wait unless a caller says otherwise.
     pub const QUEUE: usize = 65_536;
 
-    /// The defaults, for a file and a clock.
+    /// For a file and a clock, without a limit of age or size.
     #[must_use]
     pub const fn new(path: PathBuf, now: fn() -> UnixMillis) -> Self {
-        Self { path, retain: Self::RETAIN, max_size: Self::MAX_SIZE, now, queue: Self::QUEUE }
+        Self { path, retain: Duration::MAX, max_size: u64::MAX, now, queue: Self::QUEUE }
     }
 }
 
