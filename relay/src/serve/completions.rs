@@ -80,10 +80,10 @@ async fn complete(
 ) -> Response {
     let (id, at, accepted) = (wall::request_id(), wall::unix(), wall::now());
     let (head, body) = request.into_parts();
-    // Before the key is known nothing is read and nothing is journaled: strangers
-    // must not be able to fill either.
     // Taken once: a reload in the middle of this request does not concern it.
     let in_force = relay.in_force();
+    // Before the key is known nothing is read and nothing is journaled: strangers
+    // must not be able to fill either.
     let client = match keys::client(&in_force.config.clients, &head.headers) {
         Ok(client) => client,
         Err(rejection) => {
