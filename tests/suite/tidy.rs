@@ -213,6 +213,29 @@ fn no_file_is_too_long() {
 }
 
 #[test]
+fn every_invariant_names_tests_that_exist() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let section = text.split("\n## ").find(|section| section.starts_with("Invariants")).unwrap();
+    let code: String = all_rust_files().into_iter().map(|(_, text)| text).collect();
+    let exists = |name: &str| {
+        let places = [root(), root().join("relay/src")];
+        code.contains(&format!("fn {name}(")) || places.iter().any(|at| at.join(name).exists())
+    };
+    let rows: Vec<_> = section.lines().filter_map(|line| line.strip_suffix(" |")).collect();
+    let mut offenders = Vec::new();
+    for (invariant, held) in rows.iter().filter_map(|row| row.rsplit_once(" | ")).skip(2) {
+        let names: Vec<_> = held.split('`').skip(1).step_by(2).collect();
+        // A title of a group is held by nothing.
+        if names.is_empty() && !invariant.ends_with("**") {
+            offenders.push(format!("{invariant}: no name"));
+        }
+        offenders.extend(names.into_iter().filter(|name| !exists(name)).map(str::to_owned));
+    }
+    assert!(rows.len() > 30, "the table is there");
+    assert_none("no test or file of this name", offenders);
+}
+
+#[test]
 fn no_test_is_switched_off() {
     let ignore = concat!("#[", "ignore");
     assert_none("switched off", offenders(|text| text.contains(ignore)));

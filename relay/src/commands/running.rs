@@ -164,7 +164,7 @@ fn worker(
         let mut builder = tokio::runtime::Builder::new_current_thread();
         let served = builder.enable_all().on_thread_park(drive::nap).build().and_then(|runtime| {
             let served = runtime.block_on(serving);
-            // A name that is being looked up blocks a thread for as long as the resolver likes.
+            // What still blocks a thread is not waited for.
             runtime.shutdown_background();
             served
         });
