@@ -1,4 +1,4 @@
-//! The admin API's types. Field names are the contract of `design.md` section 9.
+//! The admin API's types. Their field names are a contract: a test holds the list of them.
 
 pub mod actions;
 pub mod board;

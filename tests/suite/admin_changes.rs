@@ -1,4 +1,4 @@
-//! The admin plane's changes (design, sections 3, 6 and 9), over real HTTP: what each call
+//! The admin plane's changes, over real HTTP: what each call
 //! does, what it refuses, and that nothing of it is lost.
 
 mod deeds;

@@ -1,4 +1,4 @@
-//! What clients may rely on (section 7 of the design): headers, endings,
+//! What clients may rely on: headers, endings,
 //! leaving, pressure, and what a wrong request is told.
 
 mod bad_input;

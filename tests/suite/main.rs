@@ -1,7 +1,7 @@
 //! Belay end to end: the real relay between scripted providers and clients.
 //!
 //! One binary, so that the harness is linked once. Modules go by theme; a test
-//! is named after the row of the design's outcome table, or the public bug
+//! is named after the row of the outcome table, or the public bug
 //! report (B01 and so on), that it holds.
 
 #![expect(

@@ -1,4 +1,4 @@
-//! Every row of the design's outcome table (section 4), on real sockets: where
+//! Every row of the outcome table (`policy/table.rs`), on real sockets: where
 //! the walk goes, what the client is told, what the journal says.
 
 mod account;

@@ -1,4 +1,4 @@
-//! Hedges, breakers, budgets and holds (design, sections 3, 5 and 6) on real
+//! Hedges, breakers, budgets and holds on real
 //! sockets: who is called, who is cut, what the journal says of it.
 
 mod breaker;

@@ -1,4 +1,4 @@
-//! The shape of the repository: the floors of the design's section 2, and the
+//! The shape of the repository: the floors that ARCHITECTURE.md names, and the
 //! habits that keep the code readable.
 
 use std::path::{Path, PathBuf};

@@ -10,7 +10,7 @@ use shared::{RequestId, UnixMillis};
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-/// The design allows 250 ms from accept to disk; the rest is for the commit.
+/// A start is on disk 250 ms after its request was accepted; the rest is for the commit.
 const HOLD: Duration = Duration::from_millis(200);
 
 /// A request's start has number 0, its attempts' have theirs.

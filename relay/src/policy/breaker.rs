@@ -84,7 +84,7 @@ const PROBES_OF_A_SHARE: u32 = 10;
 const PARTS: usize = 10;
 /// Before there is a reference, so many attempts in a row without a token open it: more
 /// than the hedge budget's burst, so that a slow honest rung whose hedged attempts all
-/// lose gets to show a token on its first unhedged ones. The design's 20 are fewer.
+/// lose gets to show a token on its first unhedged ones.
 const SILENT_RUN: u32 = 24;
 /// Ten steady answers, later than they used to be, are worth two doublings.
 const TRUST: f64 = 4.0;

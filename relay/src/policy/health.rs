@@ -28,8 +28,8 @@ const DELAY_CAP: f64 = 1.02;
 const SOFT: f64 = 1.8;
 const SOFT_LEAST: Duration = Duration::from_secs(3);
 /// The soft first clock before there is a reference: twice the delay with which hedges start
-/// then. The design has none there. But at the start the hedge budget of a rung that is dead
-/// is soon spent, and all who find no hedge would wait for the hard clock.
+/// then. Without it, once the hedge budget of a rung that is dead at the start
+/// is spent, and all who find no hedge would wait for the hard clock.
 const SOFT_AT_FIRST: Duration = Duration::from_secs(4);
 /// A request that thinks is given so many times as long, until it is known how long it takes.
 const THINKING: u32 = 2;

@@ -1,4 +1,4 @@
-//! Tests of the core: rows that read like the design, and laws over random
+//! Tests of the core: rows that read like the rules in ARCHITECTURE.md, and laws over random
 //! orders of events.
 
 mod accounts;

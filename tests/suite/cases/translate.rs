@@ -155,7 +155,7 @@ async fn b20_a_filtered_answer_without_content_is_an_answer() {
         for answer in [client.ask(&relay).await, client.ask_whole(&relay).await] {
             let said = client.read_whole(&answer);
             assert_eq!((said.text.as_str(), said.finish.as_deref()), ("", Some(client.filtered())));
-            // A refusal by the design's table: no verdict without a token, no next rung.
+            // A refusal by the outcome table: no verdict without a token, no next rung.
             let row = only_row(&relay, &answer, "refused").await;
             assert_eq!(row.verdict, None);
         }

@@ -77,7 +77,7 @@ async fn a_rung_that_never_brought_a_token_opens_after_twenty_four_attempts() {
     let b = Provider::always(Reply::text("from B")).await;
     let setup = Setup::over(&[&a, &b]).ladder(NO_HEDGE).rung("a", super::NEVER_OPENS);
     let relay = Relay::start(&setup).await;
-    // More than the twenty of the design, and than a full bucket has hedges: an honest slow rung
+    // More than a full bucket has hedges: an honest slow rung
     // whose hedged attempts all lose gets to show a token on its first unhedged ones.
     for n in 1..=26 {
         relay.ask().await.assert_good("from B");

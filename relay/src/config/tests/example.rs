@@ -1,11 +1,11 @@
-//! The example of the design's section 11, and every key there is.
+//! An example config, and every key there is.
 
 use super::{Fake, parse, read};
 use crate::config::*;
 use shared::{Price, Signature};
 use std::time::Duration;
 
-/// As printed in the design, where the hash is left out and two rungs are not shown.
+/// As an operator would write it.
 const EXAMPLE: &str = r#"[server]
 listen = "127.0.0.1:8787"
 [admin]
@@ -314,7 +314,7 @@ side_effects = "none"
 "##;
 
 #[test]
-fn the_defaults_are_those_of_the_design() {
+fn the_defaults_are_as_the_manual_has_them() {
     let server = Server::default();
     let secs = Duration::from_secs;
     assert_eq!(server.listen.to_string(), "127.0.0.1:8787");

@@ -102,7 +102,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// Whether it is what the design calls a token.
+    /// Whether it is a token: text, reasoning, refusal, or a part of a tool call.
     #[must_use]
     pub const fn is_content(&self) -> bool {
         matches!(

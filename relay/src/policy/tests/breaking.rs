@@ -132,7 +132,7 @@ fn until_there_is_a_reference_nothing_is_slow_but_a_long_silent_run_opens() {
 fn cool_downs_double_with_failed_probes_and_start_anew_after_closing() {
     let mut house = House::new(2);
     let mut until = house.open();
-    // 10 s at the most, and not the 20 s of design.md: a longer one returns late by luck of phase.
+    // 10 s at the most: after a longer one a rung returns late by luck of phase.
     for (least, most) in [(3.5, 6.5), (7.0, 13.0), (7.0, 13.0), (7.0, 13.0)] {
         let span = until.since(house.now).as_secs_f64();
         assert!((least..=most).contains(&span), "{span}");
