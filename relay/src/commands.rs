@@ -62,7 +62,7 @@ enum Command {
     /// Write the requests that a ladder's `capture` has kept as JSON lines.
     Export(export::ExportArgs),
     /// Run a simulated provider whose faults are switched at run time.
-    Mock(crate::mock::MockArgs),
+    Mock(::mock::MockArgs),
     /// At a running relay: how everything stands, the worst on top.
     Board(board::BoardArgs),
     /// At a running relay: force rungs open or closed, or let their breakers decide again.

@@ -10,26 +10,22 @@
 //! | [`listen`] | sockets, foreign hosts, stuck clients |
 //! | [`drive`] | one driver per request: inputs in, actions out |
 //! | [`provider`] | calls to providers |
-//! | [`dialect`], [`policy`], [`journal`], [`metrics`], [`live`], [`feed`], [`config`] | pure parts, the record and the numbers; they do not know each other |
+//! | [`metrics`], [`live`], [`feed`], [`config`] | the numbers, and what was configured; they do not know each other |
+//! | [`dialect`], [`policy`], [`journal`] | packages of their own: wire formats, rules, the record; they do not know each other |
 //!
 //! Beside them [`wall`], the only file that reads the clock; [`stderr`], the log's way out;
-//! [`mock`], a provider that
-//! misbehaves on cue and knows nothing of the rest; and what the commands for operators
-//! need: [`shared::remote`], the admin API called from outside, and [`screen`], its answers as
+//! [`mock`](::mock), a package: a provider that misbehaves on cue and knows nothing of the rest;
+//! and what the commands for operators need: [`shared::remote`], the admin API called from outside, and [`screen`], its answers as
 //! lines of text. The relay's own floors know none of these.
 
 pub mod admin;
 pub mod commands;
 pub mod config;
-pub mod dialect;
 pub mod drive;
 pub mod feed;
-pub mod journal;
 pub mod listen;
 pub mod live;
 pub mod metrics;
-pub mod mock;
-pub mod policy;
 pub mod provider;
 pub mod screen;
 pub mod serve;

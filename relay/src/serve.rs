@@ -15,7 +15,6 @@ mod reject;
 #[cfg(test)]
 mod tests;
 
-use crate::dialect::request::Endpoint;
 use crate::drive::{Relay, set_id};
 use crate::listen::Guard;
 use crate::wall;
@@ -23,6 +22,7 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Extension, Router};
+use dialect::request::Endpoint;
 use http::{StatusCode, Uri, header};
 use reject::Rejection;
 use shared::Dialect;

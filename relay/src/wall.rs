@@ -1,6 +1,6 @@
 //! The only file that reads the clock or asks for entropy.
 
-use crate::policy::Time;
+use policy::Time;
 use shared::{RequestId, UnixMillis};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};

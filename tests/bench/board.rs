@@ -5,7 +5,7 @@
 //! token, proper end; the lock is taken for each input, as the driver takes it. A token after
 //! the first one never comes near the board, so this is a cost per request.
 
-use relay::policy::{
+use policy::{
     Action, Answer, AttemptId, Board, Ending, Input, LadderIndex, LadderSpec, Need, RungIndex,
     RungSpec, Time, Walk,
 };

@@ -5,7 +5,7 @@
 
 use crate::clock::now;
 use bytes::BytesMut;
-use relay::dialect::answer::{AnswerReader, AnswerSpec, End, Form};
+use dialect::answer::{AnswerReader, AnswerSpec, End, Form};
 use shared::{Dialect, RequestId};
 use std::fmt::Write as _;
 use std::time::Duration;

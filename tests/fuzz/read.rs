@@ -1,7 +1,7 @@
 //! What every reader promises, checked on one input.
 
 use bytes::BytesMut;
-use relay::dialect::answer::{AnswerReader, AnswerSpec, End, Form};
+use dialect::answer::{AnswerReader, AnswerSpec, End, Form};
 use serde::de::IgnoredAny;
 use shared::{Dialect, RequestId};
 
@@ -179,7 +179,7 @@ fn read(case: &Case, form: Form, pieces: &[&[u8]]) -> Result<Told, String> {
     Ok(told)
 }
 
-fn take(told: &mut Told, heard: relay::dialect::answer::Heard) -> Result<(), String> {
+fn take(told: &mut Told, heard: dialect::answer::Heard) -> Result<(), String> {
     told.events += heard.events;
     told.tokens += heard.tokens;
     match heard.end {

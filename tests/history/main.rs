@@ -8,7 +8,7 @@
 //! meanwhile. Nothing is asserted: the figures are those of this machine and its disk.
 
 use ::tests::clock;
-use relay::journal::{
+use journal::{
     AttemptEnd, AttemptStart, GroupBy, Journal, JournalOptions, ReadError, Reader, RequestEnd,
     RequestFilter, RequestStart, SeriesQuery, Sort, SummaryQuery, TransitionFilter,
 };

@@ -5,7 +5,7 @@
 //! one-rung ladders that a request walks.
 
 use crate::world::RUNGS;
-use relay::policy::LadderSpec;
+use policy::LadderSpec;
 use std::sync::Arc;
 
 const MINUTE: f64 = 60.0;

@@ -4,8 +4,8 @@ use crate::chance::About;
 use crate::incident::Fault;
 use crate::policies::Policy;
 use crate::world::{RUNGS, World};
-use relay::policy::probe::Probe;
-use relay::policy::{
+use policy::probe::Probe;
+use policy::{
     Action, Answer, AttemptId, Board, BreakerSpec, Effort, Ending, HedgeDelay, HedgeSpec, Input,
     Kind, LadderIndex, LadderSpec, Need, NoHead, RungIndex, RungSpec, Time, Walk,
 };

@@ -5,7 +5,7 @@
 //! plays one incident on real sockets; both are part of CI.
 //!
 //! What is simulated is the world: arrivals, prompts, times to first token, incidents. What is
-//! driven is [`relay::policy`] itself, input by input, as the relay's driver does. Every policy
+//! driven is [`policy`] itself, input by input, as the relay's driver does. Every policy
 //! meets the same luck, so that differences are the policies' own; the same seed gives the same
 //! figures on every machine.
 //!

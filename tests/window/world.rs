@@ -2,7 +2,7 @@
 
 use crate::cast::{ME, RUNGS, config};
 use crate::{Res, beside, wait_for};
-use relay::mock::{FaultSpec, Mock, MockOptions};
+use mock::{FaultSpec, Mock, MockOptions};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use shared::admin::{Board, RungState};

@@ -7,10 +7,10 @@ use super::openapi::refusals::{Gated, Named, Read};
 use super::part::Part;
 use super::requests::{read, value};
 use crate::drive::Relay;
-use crate::journal::ActionFilter;
 use axum::Json;
 use axum::extract::{Query, State};
 use http::StatusCode;
+use journal::ActionFilter;
 use shared::admin::actions::{Action, ActionPage};
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 //! A console that is set up wrongly tries every few seconds, and must not lock out
 //! whoever shares its address, such as the end of a tunnel; so a few are free.
 
-use crate::policy::Time;
+use policy::Time;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};

@@ -3,10 +3,10 @@
 use super::Problem;
 use super::limiter::Limiter;
 use crate::config::{Role, Token};
-use crate::policy::Time;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
+use policy::Time;
 use sha2::{Digest as _, Sha256};
 use shared::admin::{self, You};
 use std::net::IpAddr;

@@ -2,9 +2,9 @@
 
 use super::relays::{Ended, RelayArgs, Relays};
 use super::{Failed, block_on, complain};
-use crate::policy::Time;
 use crate::screen::{self, Seen, View};
 use crate::wall;
+use policy::Time;
 use shared::admin::Board;
 use shared::remote::{CallError, Remote};
 use std::io::{IsTerminal as _, Write as _};

@@ -10,7 +10,7 @@ pub(super) fn run(path: &Path) -> Result<(), Failed> {
     }
     let config = loaded.config;
     // What a provider's client is built from is part of the config's soundness.
-    let journal = crate::journal::Journal::off();
+    let journal = journal::Journal::off();
     let (ladders, rungs) = (config.ladders.len(), config.rungs.len());
     let providers = config.providers.len();
     super::running::install_tls();

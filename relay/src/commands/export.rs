@@ -3,7 +3,7 @@
 
 use super::journal::{Place, reader, time};
 use super::{Failed, say};
-use crate::journal::CaptureFilter;
+use journal::CaptureFilter;
 use shared::UnixMillis;
 
 /// Arguments of `belay export`.

@@ -2,7 +2,7 @@
 
 use super::{Failed, say};
 use crate::config::journal_path;
-use crate::journal::{Reader, RequestFilter, Sort};
+use journal::{Reader, RequestFilter, Sort};
 use shared::admin::{AttemptRow, RequestDetail, RequestRow};
 use shared::{AttemptKind, RequestId, RequestOutcome, UnixMillis};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! `belay mock`: one simulated provider.
 
 use super::{Failed, block_on, say};
-use crate::mock::{MockArgs, serve};
+use ::mock::{MockArgs, serve};
 
 pub(super) fn run(args: MockArgs) -> Result<(), Failed> {
     let clock = || u64::try_from(crate::wall::unix().0 / 1000).unwrap_or(0);

@@ -3,8 +3,8 @@
 //! A token moves the second clock's deadline later; the timer is then left
 //! alone and only asks again when it fires, so that a token never touches it.
 
-use crate::policy::Time;
 use crate::wall;
+use policy::Time;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::time::Sleep;

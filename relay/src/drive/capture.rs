@@ -4,8 +4,8 @@
 //! when the answer may be worse than usual. What the client was sent is collected as it
 //! goes, and put together into one JSON body at the end.
 
-use crate::dialect::answer::{AnswerReader, AnswerSpec, End, Form};
 use bytes::BytesMut;
+use dialect::answer::{AnswerReader, AnswerSpec, End, Form};
 use shared::RequestId;
 
 /// Larger answers are not kept.

@@ -1,7 +1,7 @@
 //! A whole answer that is checked against its schema, aside and with a deadline.
 
 use super::aside::Aside;
-use crate::dialect::schema::{Checked, Schema};
+use dialect::schema::{Checked, Schema};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};

@@ -5,7 +5,7 @@
 //! disk must never become a slow answer.
 
 use super::reply::Out;
-use crate::journal::{Commit, Journal};
+use journal::{Commit, Journal};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;

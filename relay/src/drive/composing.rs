@@ -4,14 +4,14 @@
 //! While it is composed aside nothing has been sent, and no clock of the attempt runs: the
 //! walk knows such requests ([`Need::sent_later`]), and is told when the call goes out.
 //!
-//! [`Need::sent_later`]: crate::policy::Need::sent_later
+//! [`Need::sent_later`]: policy::Need::sent_later
 
 use super::aside::{Aside, SMALL};
 use super::in_force::{Ladder, Rung};
 use super::line::Wrong;
-use crate::dialect::neutral::{Again, Degrade, Names, Target, Unable, Upstream};
-use crate::dialect::request::{ClientRequest, Endpoint};
 use crate::provider::{Ask, Call};
+use dialect::neutral::{Again, Degrade, Names, Target, Unable, Upstream};
+use dialect::request::{ClientRequest, Endpoint};
 use http::HeaderMap;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -8,15 +8,15 @@ use super::line::Line;
 use super::log::{RequestLog, millis};
 use super::relay::{Drain, Relay};
 use super::still::standing_still;
-use crate::journal::{AttemptEnd, RequestEnd};
 use crate::live::{self, Live, Pair};
 use crate::metrics::{
     After, AttemptFacts, JournalNow, LadderNames, LadderNow, Metrics, Names, Now, RequestFacts,
     RungNames, RungNow,
 };
-use crate::policy::breaker::State;
-use crate::policy::{AttemptId, Board, LadderIndex, RungIndex, Time};
 use crate::wall;
+use journal::{AttemptEnd, RequestEnd};
+use policy::breaker::State;
+use policy::{AttemptId, Board, LadderIndex, RungIndex, Time};
 use shared::{AttemptKind, PassedOver, TokenVerdict};
 use std::sync::Arc;
 use std::time::Duration;
@@ -217,7 +217,7 @@ impl Relay {
 fn rung_now(board: &Board, rung: &Rung, now: Time) -> RungNow {
     let index = rung.index;
     let breaker = board.breaker(index);
-    let state = breaker.map_or(State::Closed, crate::policy::breaker::Breaker::state);
+    let state = breaker.map_or(State::Closed, policy::breaker::Breaker::state);
     let cools_for = match state {
         State::Open { until } => until.since(now),
         State::HalfOpen { .. } | State::Closed => Duration::ZERO,
@@ -226,7 +226,7 @@ fn rung_now(board: &Board, rung: &Rung, now: Time) -> RungNow {
         rung: Arc::clone(&rung.name),
         state: state.name(),
         forced: board.forced(index, now).map(|(mode, _)| mode).unwrap_or_default(),
-        weight: breaker.map_or(1.0, crate::policy::breaker::Breaker::weight),
+        weight: breaker.map_or(1.0, policy::breaker::Breaker::weight),
         cools_for,
         held_for: board.held_until(index, now).map_or(Duration::ZERO, |until| until.since(now)),
         holds_asked: board.holds_asked(index),

@@ -26,17 +26,15 @@ use super::specs::{dialect_number, number_of};
 use super::still::{Pause, Pauses};
 use super::turn;
 use crate::config::Stamp;
-use crate::dialect::request::{ClientRequest, Thinks};
-use crate::dialect::schema::Schema;
-use crate::dialect::stamp;
-use crate::journal::RequestStart;
 use crate::live;
-use crate::policy::{
-    Action, AttemptId, Capabilities, Effort, Input, Kind, Need, RungIndex, Time, Walk,
-};
 use crate::wall;
 use bytes::{Bytes, BytesMut};
+use dialect::request::{ClientRequest, Thinks};
+use dialect::schema::Schema;
+use dialect::stamp;
 use http::HeaderMap;
+use journal::RequestStart;
+use policy::{Action, AttemptId, Capabilities, Effort, Input, Kind, Need, RungIndex, Time, Walk};
 use shared::{Cause, OverrideMode, RequestId, RequestOutcome, UnixMillis};
 use std::pin::Pin;
 use std::sync::Arc;

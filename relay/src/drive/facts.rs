@@ -5,7 +5,7 @@
 use super::in_force::InForce;
 use super::memory::{account, key_tag};
 use crate::config::{Capability, Config, Ladder, Provider, Rung};
-use crate::policy::{LadderIndex, RungIndex};
+use policy::{LadderIndex, RungIndex};
 use shared::admin::board::{
     BudgetState, HealthState, KeyState, Limits, ProviderState, RungNow, RungPast, Step, Users,
 };

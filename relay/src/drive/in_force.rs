@@ -7,10 +7,10 @@
 use super::memory::{Identity, account, fingerprint};
 use super::specs::{ladder_spec, matchers, rung_spec};
 use crate::config::{self, Config, Degrade, Supports};
-use crate::dialect::matchers::Matcher;
 use crate::live::Live;
-use crate::policy::{LadderIndex, LadderSpec, Placed, RungIndex, places};
 use crate::provider::{CannotBuild, Provider};
+use dialect::matchers::Matcher;
+use policy::{LadderIndex, LadderSpec, Placed, RungIndex, places};
 use shared::{Dialect, Price, UnixMillis};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 //! they are kept here for a while: per client, bounded in number, bytes and time. Whoever
 //! has most loses its oldest first, so that nobody can make others lose theirs.
 
-use crate::policy::Time;
+use policy::Time;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -1,11 +1,11 @@
 //! What the journal will be told: kept while a request runs, written at its end.
 
 use super::in_force::{InForce, Rung};
-use crate::dialect::answer::Facts;
-use crate::journal::{AttemptEnd, AttemptStart, RequestEnd, RequestStart};
-use crate::policy::{RungIndex, Time};
 use crate::provider::redact::is_plain_name;
 use crate::wall;
+use dialect::answer::Facts;
+use journal::{AttemptEnd, AttemptStart, RequestEnd, RequestStart};
+use policy::{RungIndex, Time};
 use shared::{
     AttemptOutcome, Cause, NanoUsd, PassedOver, RequestId, RequestOutcome, StreamVerdict,
     TokenVerdict, UnixMillis, Usage,

@@ -7,12 +7,12 @@
 //! word said of a rung is the last one written.
 
 use crate::config::{Provider, Rung};
-use crate::journal::{HealthRecord, HoldRecord, Journal};
-use crate::policy::{
+use crate::wall;
+use journal::{HealthRecord, HoldRecord, Journal};
+use policy::{
     Board, Reference, Remembered, RememberedBreaker, RememberedHold, RememberedState, RungIndex,
     Time,
 };
-use crate::wall;
 use sha2::{Digest as _, Sha256};
 use shared::{BreakerState, UnixMillis};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

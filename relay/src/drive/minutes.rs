@@ -3,10 +3,10 @@
 use super::count;
 use super::in_force::Ladder;
 use super::relay::Relay;
-use crate::journal::MinuteRecord;
 use crate::live::{LadderMinute, StepMinute};
-use crate::policy::{LadderIndex, RungIndex, Size, Time};
 use crate::wall;
+use journal::MinuteRecord;
+use policy::{LadderIndex, RungIndex, Size, Time};
 use shared::UnixMillis;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -34,9 +34,9 @@ pub use refused::{Refused, Why as RefusedWhy};
 pub(super) use past::{Gone, Past};
 
 use super::relay::Relay;
-use crate::journal::ActionRecord;
-use crate::policy::{LadderIndex, RungIndex};
 use crate::wall;
+use journal::ActionRecord;
+use policy::{LadderIndex, RungIndex};
 use serde::Serialize;
 use shared::admin::FeedKind;
 use shared::admin::actions::{Action, ActionKind};

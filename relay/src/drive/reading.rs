@@ -5,11 +5,11 @@
 
 use super::failed::Failed;
 use super::log::AttemptLog;
-use crate::dialect::answer::{AnswerReader, End, Facts, Heard};
-use crate::policy::{Answer, Break, Ending, NoHead};
 use crate::provider::Said;
 use crate::wall;
 use bytes::BytesMut;
+use dialect::answer::{AnswerReader, End, Facts, Heard};
+use policy::{Answer, Break, Ending, NoHead};
 
 /// What one word of a provider means to the walk.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! What a driver hands to the server: a stream's head, or a whole answer.
 
-use crate::dialect::client_error::{ClientError, error_body};
 use bytes::Bytes;
+use dialect::client_error::{ClientError, error_body};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use shared::Dialect;
 use std::time::Duration;

@@ -3,9 +3,9 @@
 
 use super::memory::{Memory, remembered};
 use super::relay::{Drain, Relay};
-use crate::journal::{HealthRecord, Kept, OverrideRecord};
-use crate::policy::{Board, RememberedState, Time};
 use crate::wall;
+use journal::{HealthRecord, Kept, OverrideRecord};
+use policy::{Board, RememberedState, Time};
 use shared::{OverrideMode, UnixMillis};
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,8 +2,8 @@
 
 use super::in_force::Domains;
 use crate::config;
-use crate::dialect::matchers::{Field, Matcher};
-use crate::policy::{
+use dialect::matchers::{Field, Matcher};
+use policy::{
     BreakerSpec, Capabilities, Degrade, HedgeDelay, HedgeSpec, LadderSpec, OnEmpty, OnRefusal,
     RetrySpec, RungIndex, RungSpec,
 };

@@ -12,11 +12,11 @@
 //! still, and where it is overdue the worker stands still at this moment: so a task that
 //! runs first after a pause sees the pause as well, although `beat` has not run yet.
 //!
-//! [`Input::StoodStill`]: crate::policy::Input::StoodStill
+//! [`Input::StoodStill`]: policy::Input::StoodStill
 
 use super::relay::Relay;
-use crate::policy::Time;
 use crate::wall;
+use policy::Time;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};

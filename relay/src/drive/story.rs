@@ -1,6 +1,6 @@
 //! What the breakers did lately: why each stands as it does, and since when.
 
-use crate::policy::{Time, Transition};
+use policy::{Time, Transition};
 use shared::admin::board::HealthCause;
 use shared::admin::past::TransitionRow;
 use shared::{BreakerState, RequestId, TransitionRule, UnixMillis};

@@ -1,7 +1,7 @@
 //! The words for a failure: what happened, and what to do about it.
 
-use crate::dialect::provider_error::ProviderError;
-use crate::policy::{Failure, Told};
+use dialect::provider_error::ProviderError;
+use policy::{Failure, Told};
 use shared::{AttemptOutcome, PassedOver};
 use std::time::Duration;
 
@@ -207,7 +207,7 @@ fn broken(outcome: AttemptOutcome) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Told;
+    use policy::Told;
     use shared::RequestOutcome;
 
     fn told(told: Told, wait: Option<u64>) -> String {

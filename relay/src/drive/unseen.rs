@@ -7,8 +7,8 @@ use super::failed::Quotable;
 use super::line::Line;
 use super::relay::Relay;
 use super::still::{Pause, Pauses};
-use crate::policy::Probe;
 use crate::wall;
+use policy::Probe;
 use shared::OverrideMode;
 use std::sync::Arc;
 

@@ -15,12 +15,12 @@
 
 use super::seats::Seat;
 use crate::drive::{Drain, Peer, Relay};
-use crate::policy::Time;
 use crate::wall;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use policy::Time;
 use socket2::SockRef;
 use std::io;
 use std::net::Shutdown;

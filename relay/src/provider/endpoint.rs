@@ -1,6 +1,6 @@
 //! Where each dialect is called, and how it wants to be told who calls.
 
-use crate::dialect::request::Endpoint;
+use dialect::request::Endpoint;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use reqwest::Url;
 use shared::Dialect;

@@ -3,8 +3,8 @@
 //! The system's look-up cannot be cancelled, and it may hang. If each call began one of its
 //! own, an outage of name servers would cost one thread for each request, without a bound.
 
-use crate::policy::Time;
 use crate::wall;
+use policy::Time;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::collections::HashMap;
 use std::io;

@@ -7,8 +7,6 @@ use super::decode::Encoding;
 use super::keys;
 use super::reject::{Rejection, respond};
 use crate::config::Client;
-use crate::dialect::request::{ClientRequest, Endpoint};
-use crate::dialect::schema::Schema;
 use crate::drive::{
     Aside, Drain, Driver, Held, InForce, Incoming, Ladder, Peer, Relay, SMALL, reject_record,
 };
@@ -16,6 +14,8 @@ use crate::wall;
 use axum::body::Body;
 use axum::extract::{Extension, Request, State};
 use axum::response::{IntoResponse, Response};
+use dialect::request::{ClientRequest, Endpoint};
+use dialect::schema::Schema;
 use http::{HeaderMap, StatusCode, header};
 use shared::{Dialect, RequestId};
 use std::sync::Arc;

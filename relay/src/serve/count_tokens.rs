@@ -4,11 +4,11 @@
 use super::completions::{along, check, fault};
 use super::keys;
 use super::reject::Rejection;
-use crate::dialect::request::Endpoint;
 use crate::drive::Relay;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use dialect::request::Endpoint;
 use http::{HeaderName, HeaderValue, header};
 use shared::Dialect;
 use std::sync::Arc;

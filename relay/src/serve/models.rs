@@ -3,10 +3,10 @@
 use super::completions::unknown_model;
 use super::keys;
 use super::reject::Rejection;
-use crate::dialect::openai_chat::{model_body, models_body};
 use crate::drive::Relay;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
+use dialect::openai_chat::{model_body, models_body};
 use http::{HeaderMap, header};
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! Refusals that the server makes by itself, before any provider is called.
 
-use crate::dialect::client_error::ClientError;
-use crate::dialect::request::Reject;
 use crate::drive::{AskAgain, Reply, error_reply};
 use crate::wall;
 use axum::response::{IntoResponse, Response};
+use dialect::client_error::ClientError;
+use dialect::request::Reject;
 use http::{HeaderValue, StatusCode, header};
 use shared::{Dialect, RequestId};
 use std::time::Duration;

@@ -5,10 +5,10 @@
 
 use crate::config::{Env, parse};
 use crate::drive::{Drain, PANIC_FOR, Relay};
-use crate::journal::{Journal, JournalOptions};
 use crate::listen::{Limits, Listener};
-use crate::mock::{Mock, MockOptions};
 use crate::wall;
+use journal::{Journal, JournalOptions};
+use mock::{Mock, MockOptions};
 use shared::{AttemptOutcome, Cause, RequestId, RequestOutcome};
 use std::path::Path;
 use std::sync::Arc;

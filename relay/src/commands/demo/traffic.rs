@@ -163,7 +163,7 @@ async fn set_fault(
 mod tests {
     use super::*;
     use crate::commands::demo::PROVIDERS;
-    use crate::mock::FaultSpec;
+    use mock::FaultSpec;
 
     #[test]
     fn every_incident_is_a_fault_of_a_provider_there_is() {

@@ -1,10 +1,6 @@
 //! Carries out what the walk says: dials, commits, lets go.
 
 use super::{Driver, MAX_ANSWER, Phase};
-use crate::dialect::answer::{AnswerReader, AnswerSpec, Form};
-use crate::dialect::neutral::Degrade;
-use crate::dialect::request::Endpoint;
-use crate::dialect::schema::Schema;
 use crate::drive::capture::{Capture, is_sampled};
 use crate::drive::composing::{self, Asked};
 use crate::drive::count;
@@ -13,12 +9,16 @@ use crate::drive::line::{Line, Wrong};
 use crate::drive::log::{AttemptEnding, AttemptLog};
 use crate::drive::reply::{self, Head};
 use crate::drive::unseen;
-use crate::journal::AttemptStart;
 use crate::live::Pair;
-use crate::policy::{Action, AttemptId, Need, Probe, RungIndex, Time};
 use crate::wall;
 use bytes::BytesMut;
+use dialect::answer::{AnswerReader, AnswerSpec, Form};
+use dialect::neutral::Degrade;
+use dialect::request::Endpoint;
+use dialect::schema::Schema;
 use http::HeaderMap;
+use journal::AttemptStart;
+use policy::{Action, AttemptId, Need, Probe, RungIndex, Time};
 use shared::{AttemptKind, AttemptOutcome, Dialect};
 use std::sync::Arc;
 

@@ -2,19 +2,19 @@
 
 use super::{Driver, Phase};
 use crate::config::Stamp;
-use crate::dialect::client_error::{BelayError, ClientError, error_event};
-use crate::dialect::stamp;
 use crate::drive::capture::MOST_ASKED;
 use crate::drive::closing::Closing;
 use crate::drive::count;
 use crate::drive::operator::Gone;
 use crate::drive::reply::{self, AskAgain, Out, Reply, error_reply};
 use crate::drive::tell::{Words, words};
-use crate::journal::{AttemptEnd, CaptureRecord, Commit, cost_of};
-use crate::policy::{AttemptId, Failure, RungIndex, Told};
 use crate::wall;
 use bytes::{Bytes, BytesMut};
+use dialect::client_error::{BelayError, ClientError, error_event};
+use dialect::stamp;
 use http::{HeaderMap, HeaderValue, header};
+use journal::{AttemptEnd, CaptureRecord, Commit, cost_of};
+use policy::{AttemptId, Failure, RungIndex, Told};
 use shared::{Cause, PassedOver, RequestOutcome};
 use std::sync::Arc;
 

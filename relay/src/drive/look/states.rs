@@ -7,11 +7,11 @@ use crate::drive::facts::Facts;
 use crate::drive::in_force::{InForce, Ladder};
 use crate::drive::relay::Relay;
 use crate::drive::story::{Told, cause};
-use crate::journal::Usual;
 use crate::live::{LadderSeen, RungSeen};
-use crate::policy::breaker::State;
-use crate::policy::{Board, Remembered, RungIndex, Size, Time};
 use crate::wall;
+use journal::Usual;
+use policy::breaker::State;
+use policy::{Board, Remembered, RungIndex, Size, Time};
 use shared::admin::board::{
     Bucket, BudgetState, HardDown, HealthState, HoldState, OverrideState, ProbeState,
 };
@@ -133,12 +133,12 @@ fn stand(board: &Board, rung: RungIndex, now: Time) -> Stand {
     let breaker = board.breaker(rung);
     Stand {
         forced: board.forced(rung, now).filter(|(mode, _)| *mode != OverrideMode::Auto),
-        state: breaker.map_or(State::Closed, crate::policy::breaker::Breaker::state),
-        weight: breaker.map_or(1.0, crate::policy::breaker::Breaker::weight),
-        generation: breaker.map_or(0, crate::policy::breaker::Breaker::generation),
+        state: breaker.map_or(State::Closed, policy::breaker::Breaker::state),
+        weight: breaker.map_or(1.0, policy::breaker::Breaker::weight),
+        generation: breaker.map_or(0, policy::breaker::Breaker::generation),
         held_until: board.held_until(rung, now),
         remembered: board.remember(rung),
-        need: breaker.map_or(0, crate::policy::breaker::Breaker::probes_wanted),
+        need: breaker.map_or(0, policy::breaker::Breaker::probes_wanted),
         mark: board.mark(rung, Size::default()),
         reference: board.reference(rung),
     }

@@ -3,8 +3,8 @@
 use super::*;
 use crate::config::{Env, parse};
 use crate::feed::Topics;
-use crate::journal::Journal;
 use futures_util::FutureExt as _;
+use journal::Journal;
 use shared::UnixMillis;
 use shared::admin::Role;
 use shared::admin::board::OperatorHere;

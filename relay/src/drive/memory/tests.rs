@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::config::{Env, parse};
-use crate::journal::JournalOptions;
-use crate::policy::RungSpec;
+use journal::JournalOptions;
+use policy::RungSpec;
 use shared::TransitionRule;
 use std::path::Path;
 

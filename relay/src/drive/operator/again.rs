@@ -5,9 +5,9 @@ use super::Mark;
 use super::set;
 use crate::drive::relay::Relay;
 use crate::drive::restore::left;
-use crate::journal::{Kept, OrderRecord, OverrideRecord};
-use crate::policy::Order;
 use crate::wall;
+use journal::{Kept, OrderRecord, OverrideRecord};
+use policy::Order;
 
 impl Relay {
     /// After the overrides are on the board again, and before any has ended.

@@ -5,8 +5,8 @@ use super::set;
 use super::steps::{Steps, Thing};
 use super::{Answer, Published, State};
 use crate::drive::relay::Relay;
-use crate::policy::{Board, Order, Time};
 use crate::wall;
+use policy::{Board, Order, Time};
 use shared::admin::actions::{About, Action, ActionKind};
 use shared::admin::changes::{ChangeAnswer, ChangeRequest, Present};
 use shared::{OrderSource, OverrideMode, UnixMillis};
@@ -128,7 +128,7 @@ impl Relay {
     fn last_rungs(&self, board: &Board, steps: &Steps, now: Time) -> Result<Vec<String>, Refused> {
         let changes: Vec<_> = steps.forces.iter().map(|force| (force.rung, force.mode)).collect();
         let left = board.left_without(&changes, now);
-        let name = |at: &crate::policy::LadderIndex| self.ladder_name(*at);
+        let name = |at: &policy::LadderIndex| self.ladder_name(*at);
         let refused: Vec<_> =
             left.iter().filter(|at| !steps.accept.contains(at)).map(name).collect();
         if refused.is_empty() {

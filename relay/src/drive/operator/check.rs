@@ -7,21 +7,21 @@
 use super::deeds::plain;
 use super::refused::{Refused, check_words};
 use super::{Answer, Published, Told};
-use crate::dialect::answer::{AnswerReader, AnswerSpec, Form};
-use crate::dialect::neutral::{Degrade, Target};
-use crate::dialect::request::ClientRequest;
 use crate::drive::failed::Quotable;
 use crate::drive::in_force::Rung;
 use crate::drive::line::Line;
 use crate::drive::log::{AttemptEnding, AttemptLog, RequestLog};
 use crate::drive::relay::Relay;
-use crate::journal::{AttemptStart, RequestStart};
-use crate::policy::outcome::judge;
-use crate::policy::{AttemptId, Time};
 use crate::provider::{Ask, Call};
 use crate::wall;
 use bytes::BytesMut;
+use dialect::answer::{AnswerReader, AnswerSpec, Form};
+use dialect::neutral::{Degrade, Target};
+use dialect::request::ClientRequest;
 use http::HeaderMap;
+use journal::{AttemptStart, RequestStart};
+use policy::outcome::judge;
+use policy::{AttemptId, Time};
 use shared::admin::actions::{About, Action, ActionKind, CheckAnswer};
 use shared::admin::changes::Deed;
 use shared::{AttemptKind, AttemptOutcome, Dialect, RequestOutcome};
@@ -30,7 +30,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 /// A first token that takes longer is not waited for, unless the config says otherwise.
-const FIRST: Duration = crate::policy::ladder::DEFAULT_TTFT;
+const FIRST: Duration = policy::ladder::DEFAULT_TTFT;
 /// Nor is the end of an answer of one word.
 const WHOLE: Duration = Duration::from_secs(30);
 const MOST_ANSWER: usize = 1024 * 1024;

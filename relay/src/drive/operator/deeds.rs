@@ -3,9 +3,9 @@
 use super::refused::{Refused, Why, check_id, check_words};
 use super::{Answer, Published};
 use crate::drive::relay::Relay;
-use crate::policy::RungIndex;
-use crate::policy::breaker::State as Health;
 use crate::wall;
+use policy::RungIndex;
+use policy::breaker::State as Health;
 use shared::admin::actions::{About, Action, ActionKind, Done, NewNote};
 use shared::admin::changes::Deed;
 use shared::{OverrideMode, UnixMillis};
@@ -46,7 +46,7 @@ impl Relay {
                 );
                 return Err(Refused::new(Why::Conflict, "overridden", message));
             }
-            let state = board.breaker(index).map(crate::policy::breaker::Breaker::state);
+            let state = board.breaker(index).map(policy::breaker::Breaker::state);
             let is_open = matches!(state, Some(Health::Open { .. }));
             if !is_open && board.held_until(index, now).is_none() {
                 let message = format!(

@@ -1,7 +1,7 @@
 //! The last requests of each ladder, as far as planning them anew takes: what they
 //! needed and how large they were. No text.
 
-use crate::policy::{LadderIndex, Need};
+use policy::{LadderIndex, Need};
 use shared::{UnixMillis, Usage};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

@@ -5,8 +5,8 @@ use super::steps::{Steps, Thing};
 use super::{Mark, State};
 use crate::drive::in_force::InForce;
 use crate::drive::relay::Relay;
-use crate::policy::{Board, LadderIndex, RungIndex, Time};
 use crate::wall;
+use policy::{Board, LadderIndex, RungIndex, Time};
 use shared::admin::changes::{OrderNow, OverrideNow, Present};
 use shared::{OrderSource, OverrideMode};
 

@@ -8,9 +8,9 @@ use super::steps::Steps;
 use crate::drive::count;
 use crate::drive::in_force::Ladder;
 use crate::drive::relay::Relay;
-use crate::policy::preview::{first_tokens, is_all_sick, lost_capability, replan};
-use crate::policy::{Board, LadderIndex, RungIndex, Time};
 use crate::wall;
+use policy::preview::{first_tokens, is_all_sick, lost_capability, replan};
+use policy::{Board, LadderIndex, RungIndex, Time};
 use shared::admin::actions::{
     BeforeAfter, LadderPreview, Preview, StepPreview, Warning, WarningKind,
 };

@@ -4,7 +4,7 @@ use super::Mark;
 use super::refused::{Refused, check_words};
 use crate::drive::in_force::Rung;
 use crate::drive::relay::Relay;
-use crate::policy::{LadderIndex, RungIndex};
+use policy::{LadderIndex, RungIndex};
 use shared::OverrideMode;
 use shared::UnixMillis;
 use shared::admin::changes::{Change, ChangeRequest, NewOrder, Target};

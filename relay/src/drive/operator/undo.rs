@@ -6,8 +6,8 @@ use super::refused::{Refused, Why, check_words};
 use super::steps::{Force, Reorder, Steps, Thing};
 use super::{Answer, Mark};
 use crate::drive::relay::Relay;
-use crate::policy::order::adapt;
 use crate::wall;
+use policy::order::adapt;
 use shared::admin::actions::{About, Action, ActionKind};
 use shared::admin::changes::{Deed, OrderNow, OverrideNow};
 use shared::{OrderSource, OverrideMode, UnixMillis};
@@ -132,9 +132,9 @@ impl Relay {
     /// An order by names, fitted to the rungs that the ladder has now; whether it had to be.
     pub(in crate::drive) fn fitted(
         &self,
-        ladder: crate::policy::LadderIndex,
+        ladder: policy::LadderIndex,
         names: &[String],
-    ) -> (Vec<crate::policy::RungIndex>, bool) {
+    ) -> (Vec<policy::RungIndex>, bool) {
         let config = self.ladder_at(ladder).map(|ladder| ladder.spec.rungs.clone());
         let config = config.unwrap_or_default();
         let places: Vec<_> = names.iter().filter_map(|name| self.find_rung(name).ok()).collect();

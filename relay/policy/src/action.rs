@@ -1,0 +1,125 @@
+//! What the core tells the shell to do.
+
+use crate::attempt::AttemptId;
+use crate::ladder::RungIndex;
+use crate::probe::Probe;
+use shared::{
+    AttemptKind, AttemptOutcome, Cause, PassedOver, RequestOutcome, StreamVerdict, TokenVerdict,
+};
+use std::time::Duration;
+
+/// One thing to do, in the order given.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Call this rung.
+    Dial {
+        /// The number it is known by from now on.
+        attempt: AttemptId,
+        /// Whom to call.
+        rung: RungIndex,
+        /// Why.
+        kind: AttemptKind,
+        /// Leave out the fields that the relay adds on its own.
+        plain: bool,
+        /// On a connection of its own: a reused one may be dead, and the body may leave the relay
+        /// only once, or has been lost on such a one.
+        once: bool,
+        /// It is a half-open breaker's probe.
+        probe: bool,
+    },
+    /// A probe has lost its race: let it run on, unseen, under this.
+    Detach {
+        /// Which; it is journaled as ended next.
+        attempt: AttemptId,
+        /// What drives it from now on.
+        probe: Probe,
+    },
+    /// An attempt has ended; close its connection if it is still open, and journal it.
+    AttemptEnded {
+        /// Which.
+        attempt: AttemptId,
+        /// How.
+        outcome: AttemptOutcome,
+        /// Why, where the outcome is `cancelled`.
+        cause: Option<Cause>,
+        /// The clock that ran out, where one did.
+        clock: Option<Duration>,
+        /// What it said about its rung by its first token.
+        verdict: Option<TokenVerdict>,
+        /// What it said about its rung afterwards.
+        stream_verdict: Option<StreamVerdict>,
+    },
+    /// No token yet, but the status must go out now.
+    SendHead,
+    /// This attempt has won: what it said and says is the client's.
+    Commit(AttemptId),
+    /// The answer is whole: write its ending.
+    Complete {
+        /// Whose answer.
+        attempt: AttemptId,
+        /// How the request ended.
+        outcome: RequestOutcome,
+    },
+    /// There is no whole answer: tell the client.
+    Fail(Failure),
+    /// Nobody is there to be told.
+    Abandon {
+        /// How the request ended.
+        outcome: RequestOutcome,
+        /// Why, where the outcome is `cancelled`.
+        cause: Option<Cause>,
+    },
+}
+
+/// What the client is told when there is no whole answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The gist.
+    pub told: Told,
+    /// The status, if it has not gone out yet.
+    pub status: u16,
+    /// When it is worth asking again.
+    pub retry_after: Option<Duration>,
+    /// The attempt whose provider's message is passed on.
+    pub speaker: Option<AttemptId>,
+    /// How the request ended.
+    pub outcome: RequestOutcome,
+    /// Why, where the outcome is `cancelled`.
+    pub cause: Option<Cause>,
+}
+
+/// The gist of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// No rung of the ladder can serve this request.
+    NoRungAble {
+        /// Why the last one was passed over.
+        reason: PassedOver,
+        /// The capability that is missing, where the reason is one.
+        feature: Option<&'static str>,
+    },
+    /// An operator took every rung out.
+    AllForcedOpen,
+    /// The request is wrong: the speaker's provider says why.
+    Rejected(AttemptOutcome),
+    /// Every rung is rate limited.
+    RateLimited,
+    /// Rungs are overloaded, held or open.
+    Unavailable,
+    /// A rung was silent for too long.
+    Timeout,
+    /// Whoever was called refused our account.
+    AccountRefused,
+    /// Everything else.
+    BadGateway,
+    /// The third clock ran out.
+    Deadline,
+    /// The relay is stopping.
+    Draining,
+    /// An operator took the rung out, its running streams included.
+    CutByOperator,
+    /// The relay itself failed.
+    RelayFault,
+    /// The committed answer broke in this way.
+    Broken(AttemptOutcome),
+}

@@ -1,0 +1,149 @@
+//! One upstream call, as the walk sees it.
+
+use crate::breaker::Ticket;
+use crate::input::Answer;
+use crate::ladder::{RungIndex, RungSpec};
+use crate::time::Time;
+use shared::{AttemptKind, AttemptOutcome, Cause};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An attempt's number within its request, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AttemptId(pub u32);
+
+/// How an attempt ended, with all that goes with it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct End {
+    pub(crate) outcome: AttemptOutcome,
+    pub(crate) cause: Option<Cause>,
+    /// The wait that the provider asked for.
+    pub(crate) retry_after: Option<Duration>,
+    /// The clock that ran out.
+    pub(crate) clock: Option<Duration>,
+    /// A refusal that may speak of the request instead of our account.
+    pub(crate) suspected: bool,
+    /// It says nothing about its rung.
+    pub(crate) excused: bool,
+}
+
+impl From<AttemptOutcome> for End {
+    fn from(outcome: AttemptOutcome) -> Self {
+        Self {
+            outcome,
+            cause: None,
+            retry_after: None,
+            clock: None,
+            suspected: false,
+            excused: false,
+        }
+    }
+}
+
+impl End {
+    pub(crate) fn cancelled(cause: Cause) -> Self {
+        Self { cause: Some(cause), ..AttemptOutcome::Cancelled.into() }
+    }
+}
+
+/// One upstream call's progress.
+#[derive(Debug, Clone)]
+pub(crate) struct Attempt {
+    pub(crate) id: AttemptId,
+    pub(crate) rung: RungIndex,
+    /// Its rung's limits when it was dialled: a reload does not change them under it.
+    pub(crate) spec: Arc<RungSpec>,
+    pub(crate) kind: AttemptKind,
+    /// What it reports to the breaker under.
+    pub(crate) ticket: Ticket,
+    /// The mark passed while it was silent.
+    pub(crate) slow: bool,
+    /// Whether its rung was told that the stream went quiet.
+    pub(crate) quiet: bool,
+    /// The soft clock passed, and there was nobody to call or no token for it.
+    pub(crate) soft_waived: bool,
+    /// Its rung has opened, but there was nobody to go to: looked at again then.
+    pub(crate) look_again: Option<Time>,
+    /// When it was dialled; later by the time for which the relay stood still since.
+    pub(crate) dialled: Time,
+    /// Whether its call has gone out; until then no clock of it runs.
+    pub(crate) sent: bool,
+    /// The relay stood still while it ran.
+    pub(crate) stood_still: bool,
+    /// Sent without the relay's own fields.
+    pub(crate) plain: bool,
+    /// Repeated without the relay's own fields: what it said was no fault of the request.
+    pub(crate) repeated: bool,
+    /// Repeated on a new connection: it died of a reused one.
+    pub(crate) stale: bool,
+    /// Another rung may take what was refused: how the relay put the request for another
+    /// dialect, or something that only this rung lacks.
+    pub(crate) elsewhere: bool,
+    /// Its refusal may speak of the request instead of our account.
+    pub(crate) suspected: bool,
+    pub(crate) first_token: Option<Time>,
+    /// The last content, for the second clock; shifted while the client does not read.
+    pub(crate) last_heard: Time,
+    /// The finish reason's moment, and what the answer was by then.
+    pub(crate) finished: Option<(Time, Answer)>,
+    /// Until then the first clock was found to gain nothing: there is nobody else to call.
+    pub(crate) ttft_waived: Option<Time>,
+    /// The provider's status, where it was not 200.
+    pub(crate) status: Option<u16>,
+    pub(crate) outcome: Option<AttemptOutcome>,
+}
+
+impl Attempt {
+    pub(crate) fn new(
+        id: AttemptId,
+        (rung, spec): (RungIndex, Arc<RungSpec>),
+        kind: AttemptKind,
+        ticket: Ticket,
+        dialled: Time,
+        plain: bool,
+    ) -> Self {
+        Self {
+            id,
+            rung,
+            spec,
+            kind,
+            ticket,
+            slow: false,
+            quiet: false,
+            soft_waived: false,
+            look_again: None,
+            dialled,
+            sent: true,
+            stood_still: false,
+            plain,
+            first_token: None,
+            last_heard: dialled,
+            finished: None,
+            ttft_waived: None,
+            repeated: false,
+            stale: false,
+            elsewhere: false,
+            suspected: false,
+            status: None,
+            outcome: None,
+        }
+    }
+
+    /// Content came. After a finish reason it says that it was none: the clocks run again.
+    pub(crate) const fn hear(&mut self, now: Time) {
+        self.last_heard = now;
+        self.finished = None;
+    }
+
+    /// The relay stood still for `span` until `until`: no clock of this attempt ran meanwhile.
+    pub(crate) fn skip(&mut self, span: Duration, until: Time) {
+        let later = |at: Time| if at < until { at.plus(span).min(until) } else { at };
+        self.stood_still |= self.dialled < until;
+        self.dialled = later(self.dialled);
+        self.last_heard = later(self.last_heard);
+    }
+
+    pub(crate) const fn in_flight(&self) -> bool {
+        self.outcome.is_none()
+    }
+}

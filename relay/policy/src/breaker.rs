@@ -1,0 +1,714 @@
+//! The circuit breaker of one rung.
+//!
+//! ```text
+//!            5 bad in a row (before, or after, the token),
+//!            half of ≥ 10 calls in 30 s, 12 more that hang
+//!            than one in 15, slow p95, auth
+//!   closed ───────────────────────────────────────────────▶ open
+//!     ▲  weight 0.1, ×2 per 5 good in a row or 15 s quiet    │ cool-down 5 s ± 30 %,
+//!     │                                                      │ ×2 per failed half-open, ≤ 10 s
+//!     │        2 good probes; 10 of a p95, or of hanging     ▼
+//!     └────────────────────────────────────────────────── half-open
+//!                        first bad probe: open again         one probe at a time
+//! ```
+//!
+//! Every transition starts a new generation with empty windows; a report from
+//! an older one is ignored, so that a late answer cannot close or open anything.
+//! It is told only what attempts said; whether opening would leave a ladder
+//! without a rung is for the board to know.
+
+use crate::hanging::Hanging;
+use crate::lateness::Lateness;
+use crate::remembered::{RememberedBreaker, RememberedState};
+use crate::time::Time;
+use crate::transition::Evidence;
+use shared::{BreakerState, TransitionRule};
+use std::time::Duration;
+
+/// Rungs' breaker settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BreakerSpec {
+    /// Whether it may open at all.
+    pub enabled: bool,
+    /// So many bad in a row open it.
+    pub open_consecutive: u32,
+    /// This share of bad calls in the window opens it.
+    pub open_rate: f64,
+    /// But only of so many calls.
+    pub min_samples: u32,
+    /// The window's length.
+    pub window: Duration,
+    /// A p95 of the time to first token above this opens it.
+    pub open_ttft_p95: Option<Duration>,
+    /// The first cool-down.
+    pub cooldown: Duration,
+    /// The longest one.
+    pub max_cooldown: Duration,
+    /// Cool-downs vary by this share up and down.
+    pub jitter: f64,
+    /// Good probes that close it.
+    pub close_successes: u32,
+}
+
+impl Default for BreakerSpec {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            open_consecutive: 5,
+            open_rate: 0.5,
+            min_samples: 10,
+            window: Duration::from_secs(30),
+            open_ttft_p95: None,
+            cooldown: Duration::from_secs(5),
+            max_cooldown: Duration::from_secs(10),
+            jitter: 0.3,
+            close_successes: 2,
+        }
+    }
+}
+
+/// The weight after closing.
+const SLOW_START: f64 = 0.1;
+/// The weight of a last rung that would have opened is never less.
+const FLOOR: f64 = 0.05;
+/// So many good in a row double the weight.
+const GOOD_TO_DOUBLE: u32 = 5;
+/// And so long without a bad one does, if no more than so many ask: of those a rung at the
+/// least weight is given five, so that where more do the good calls are as soon.
+const MANY: u32 = 50;
+const QUIET_TO_DOUBLE: Duration = Duration::from_secs(15);
+/// Good probes that close it after a share of its calls was too slow, or hung: two say nothing
+/// of a twentieth, and little of one in ten.
+const PROBES_OF_A_SHARE: u32 = 10;
+/// The window is counted in so many parts.
+const PARTS: usize = 10;
+/// Before there is a reference, so many attempts in a row without a token open it: more
+/// than the hedge budget's burst, so that a slow honest rung whose hedged attempts all
+/// lose gets to show a token on its first unhedged ones.
+const SILENT_RUN: u32 = 24;
+/// Ten steady answers, later than they used to be, are worth two doublings.
+const TRUST: f64 = 4.0;
+
+/// The breaker's health state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum State {
+    /// Traffic flows.
+    Closed,
+    /// None does, until the cool-down is over.
+    Open {
+        /// When that is.
+        until: Time,
+    },
+    /// One probe at a time.
+    HalfOpen {
+        /// Whether a probe is out.
+        taken: bool,
+        /// Good ones so far.
+        good: u32,
+    },
+}
+
+impl State {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> BreakerState {
+        match self {
+            Self::Closed => BreakerState::Closed,
+            Self::Open { .. } => BreakerState::Open,
+            Self::HalfOpen { .. } => BreakerState::HalfOpen,
+        }
+    }
+}
+
+/// What an attempt was dialled under; its reports carry it back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ticket {
+    pub(crate) generation: u32,
+    /// Which probe it is: one that has said its first word leaves the slot to the next,
+    /// and must not give that one's back at its end.
+    slot: u32,
+    /// Whether it holds the half-open slot.
+    pub probe: bool,
+    /// Whether the rung was closed at full weight: only then does it feed the reference.
+    pub full: bool,
+}
+
+/// What is counted of the window.
+#[derive(Debug, Clone, Copy, Default)]
+struct Part {
+    calls: u32,
+    bad: u32,
+    /// Slow ones among the bad.
+    slow: u32,
+}
+
+/// One rung's breaker.
+#[derive(Debug, Clone)]
+pub struct Breaker {
+    spec: BreakerSpec,
+    state: State,
+    generation: u32,
+    /// The probe that was given the slot last.
+    slot: u32,
+    weight: f64,
+    good_row: u32,
+    /// Since when nothing was bad, and the weight has not been doubled.
+    quiet_since: Time,
+    /// Requests that could have been given to it since.
+    asked: u32,
+    /// Its weight was taken for the load it bears: then only good calls bring it back.
+    is_spared: bool,
+    hanging: Hanging,
+    bad_run: u32,
+    /// Slow ones among them.
+    slow_run: u32,
+    broken_run: u32,
+    silent_run: u32,
+    parts: [Part; PARTS],
+    part: usize,
+    part_began: Time,
+    last: Evidence,
+    cooldown: Duration,
+    lateness: Lateness,
+    /// Opened by broken streams: then a probe counts at its proper end.
+    by_streams: bool,
+    /// Opened by the limit on the p95: then a probe is judged by that limit, and it takes more.
+    by_p95: bool,
+    /// Opened since some calls hang: then it takes more probes, too.
+    by_hanging: bool,
+    /// What opened it last.
+    opened_by: Option<TransitionRule>,
+    /// When it left full weight, if it has.
+    pub(crate) away_since: Option<Time>,
+    /// When it became half-open, or last gave out its slot.
+    pub(crate) last_probe: Time,
+}
+
+impl Breaker {
+    /// A closed one at full weight.
+    #[must_use]
+    pub fn new(spec: BreakerSpec) -> Self {
+        Self {
+            cooldown: spec.cooldown,
+            spec,
+            state: State::Closed,
+            generation: 0,
+            slot: 0,
+            weight: 1.0,
+            good_row: 0,
+            quiet_since: Time::default(),
+            asked: 0,
+            is_spared: false,
+            hanging: Hanging::default(),
+            bad_run: 0,
+            slow_run: 0,
+            broken_run: 0,
+            silent_run: 0,
+            parts: [Part::default(); PARTS],
+            part: 0,
+            part_began: Time::default(),
+            last: Evidence::default(),
+            lateness: Lateness::default(),
+            by_streams: false,
+            by_p95: false,
+            by_hanging: false,
+            opened_by: None,
+            away_since: None,
+            last_probe: Time::default(),
+        }
+    }
+
+    /// Its state.
+    #[must_use]
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// The probability of being first choice.
+    #[must_use]
+    pub const fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// How often it has changed: reports from before a change are ignored.
+    #[must_use]
+    pub const fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// When it left full weight, if it has.
+    #[must_use]
+    pub const fn away_since(&self) -> Option<Time> {
+        self.away_since
+    }
+
+    /// Whether its probes are judged by the limit on the p95, which opened it.
+    pub(crate) const fn is_probed_by_p95(&self) -> bool {
+        self.by_p95 && matches!(self.state, State::HalfOpen { .. })
+    }
+
+    /// Closed, and first choice always.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.state == State::Closed && self.weight >= 1.0
+    }
+
+    /// What an attempt dialled now goes out under; takes the slot if it is half-open.
+    pub fn dial(&mut self, now: Time) -> Ticket {
+        let full = self.is_full();
+        let probe = match &mut self.state {
+            State::HalfOpen { taken, .. } if !*taken => {
+                *taken = true;
+                self.slot = self.slot.wrapping_add(1);
+                self.last_probe = now;
+                true
+            }
+            _ => false,
+        };
+        Ticket { generation: self.generation, slot: self.slot, probe, full }
+    }
+
+    /// Turns an open breaker whose cool-down is over half-open.
+    pub fn cool(&mut self, now: Time) -> Option<TransitionRule> {
+        match self.state {
+            State::Open { until } if until <= now => {
+                self.become_half_open(now);
+                Some(TransitionRule::CooledDown)
+            }
+            _ => None,
+        }
+    }
+
+    /// A token came before the mark.
+    pub fn good(&mut self, now: Time, ticket: Ticket) -> Option<TransitionRule> {
+        self.silent_run = 0;
+        if ticket.generation != self.generation {
+            return None;
+        }
+        match self.state {
+            State::Closed => {
+                self.bad_run = 0;
+                self.slow_run = 0;
+                self.count(now, Part { calls: 1, ..Part::default() });
+                self.hanging.good();
+                self.grow(now);
+                None
+            }
+            State::Open { .. } => {
+                self.become_half_open(now);
+                Some(TransitionRule::LastResortGood)
+            }
+            State::HalfOpen { .. } if ticket.probe && !self.by_streams => self.probe_good(now),
+            State::HalfOpen { .. } => None,
+        }
+    }
+
+    /// The mark passed without a token (`slow`), or an error came before it. Returns why
+    /// it wants to open, if it does; then call [`Self::open`] or [`Self::spare`].
+    pub fn bad(&mut self, now: Time, ticket: Ticket, slow: bool) -> Option<TransitionRule> {
+        if ticket.generation != self.generation {
+            return None;
+        }
+        self.lateness.bad(now);
+        match self.state {
+            State::Closed => {
+                self.bad_run = self.bad_run.saturating_add(1);
+                self.slow_run = self.slow_run.saturating_add(u32::from(slow));
+                self.good_row = 0;
+                self.quiet_from(now);
+                if slow {
+                    self.hanging.silent();
+                }
+                self.count(now, Part { calls: 1, bad: 1, slow: u32::from(slow) });
+                self.wants_to_open(now)
+            }
+            State::HalfOpen { .. } if ticket.probe => Some(TransitionRule::ProbeBad),
+            State::Open { .. } | State::HalfOpen { .. } => None,
+        }
+    }
+
+    /// A stream came to its proper end.
+    pub fn stream_good(&mut self, now: Time, ticket: Ticket) -> Option<TransitionRule> {
+        if ticket.generation != self.generation {
+            return None;
+        }
+        self.broken_run = 0;
+        match self.state {
+            State::HalfOpen { .. } if ticket.probe && self.by_streams => self.probe_good(now),
+            _ => None,
+        }
+    }
+
+    /// A stream has been silent for half of its second clock. That is no verdict yet, but
+    /// it counts in the run of broken ones, which only a proper end resets: by the time
+    /// the clocks of the first ones have run out, every stream since has died as well.
+    pub fn stream_quiet(&mut self, ticket: Ticket) -> Option<TransitionRule> {
+        if ticket.generation != self.generation || self.state != State::Closed {
+            return None;
+        }
+        self.broken_run = self.broken_run.saturating_add(1);
+        // Only the run: nothing has happened that the window could count.
+        self.run_of_broken()
+    }
+
+    /// A stream broke. `counted`: its token's verdict was bad, so the call is bad already;
+    /// `quiet`: it is in the run of broken ones already.
+    pub fn stream_bad(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        (counted, quiet): (bool, bool),
+    ) -> Option<TransitionRule> {
+        if ticket.generation != self.generation {
+            return None;
+        }
+        match self.state {
+            State::Closed => {
+                self.broken_run = self.broken_run.saturating_add(u32::from(!quiet));
+                self.good_row = 0;
+                self.quiet_from(now);
+                self.count(now, Part { bad: u32::from(!counted), ..Part::default() });
+                self.wants_to_open(now)
+            }
+            State::HalfOpen { .. } if ticket.probe => Some(TransitionRule::ProbeBad),
+            State::Open { .. } | State::HalfOpen { .. } => None,
+        }
+    }
+
+    /// An attempt ended without a token; before there is a reference, that is all there is.
+    pub fn silent(&mut self, ticket: Ticket, has_reference: bool) -> Option<TransitionRule> {
+        self.silent_run = self.silent_run.saturating_add(1);
+        let opens = !has_reference
+            && ticket.generation == self.generation
+            && self.state == State::Closed
+            && self.silent_run >= SILENT_RUN;
+        (opens && self.spec.enabled).then_some(TransitionRule::NeverAToken)
+    }
+
+    /// An attempt ended, however: a slot that it still holds comes back.
+    pub fn give_back(&mut self, ticket: Ticket) {
+        if let State::HalfOpen { taken, .. } = &mut self.state
+            && ticket.probe
+            && ticket.generation == self.generation
+            && ticket.slot == self.slot
+        {
+            *taken = false;
+        }
+    }
+
+    /// Opens it; `hard` sets the time instead of the cool-down.
+    pub fn open(
+        &mut self,
+        now: Time,
+        why: TransitionRule,
+        hard: Option<Duration>,
+        rng: &mut fastrand::Rng,
+    ) {
+        if why == TransitionRule::ProbeBad {
+            self.cooldown = self.cooldown.saturating_mul(2).min(self.spec.max_cooldown);
+        }
+        let jitter = 1.0 + self.spec.jitter * (2.0 * rng.f64() - 1.0);
+        let span = hard.unwrap_or_else(|| self.cooldown.mul_f64(jitter));
+        if why != TransitionRule::ProbeBad {
+            self.by_streams = why == TransitionRule::BrokenRun;
+            self.by_p95 = why == TransitionRule::SlowP95;
+            self.by_hanging = why == TransitionRule::Hanging;
+        }
+        self.opened_by = Some(why);
+        self.leave_full(now);
+        self.turn(State::Open { until: now.plus(span) });
+    }
+
+    /// It would have opened, but nobody else is there: half the weight instead.
+    pub fn spare(&mut self, now: Time) {
+        self.is_spared = true;
+        self.leave_full(now);
+        self.weight = (self.weight / 2.0).max(FLOOR);
+        self.turn(State::Closed);
+    }
+
+    /// An operator's override has ended.
+    pub fn thaw(&mut self, now: Time, half_open: bool) {
+        if half_open {
+            self.become_half_open(now);
+        } else {
+            self.weight = 1.0;
+            self.away_since = None;
+            self.turn(State::Closed);
+        }
+    }
+
+    /// Ends a cool-down at an operator's word: the next request is the probe.
+    pub fn probe_now(&mut self, now: Time) {
+        if matches!(self.state, State::Open { .. }) {
+            self.become_half_open(now);
+        }
+    }
+
+    /// Whether it is open because the account was refused.
+    pub(crate) fn is_hard_down(&self) -> bool {
+        self.opened_by == Some(TransitionRule::Auth) && matches!(self.state, State::Open { .. })
+    }
+
+    /// Ends a hard-down, since the account has another key: the next request is the
+    /// probe. Returns whether it was one.
+    pub(crate) fn under_another_key(&mut self, now: Time) -> bool {
+        let hard_down = self.is_hard_down();
+        if hard_down {
+            self.become_half_open(now);
+        }
+        hard_down
+    }
+
+    /// Other settings from here on; what is known stays. A window of another length
+    /// starts empty, since what was counted cannot be told apart anew.
+    pub(crate) fn set_spec(&mut self, spec: BreakerSpec) {
+        if spec.window != self.spec.window {
+            self.parts = [Part::default(); PARTS];
+        }
+        self.cooldown = self.cooldown.min(spec.max_cooldown).max(spec.cooldown);
+        self.spec = spec;
+    }
+
+    fn become_half_open(&mut self, now: Time) {
+        self.leave_full(now);
+        self.last_probe = now;
+        self.turn(State::HalfOpen { taken: false, good: 0 });
+    }
+
+    /// So many good probes close it.
+    #[must_use]
+    pub fn probes_wanted(&self) -> u32 {
+        let by_a_share = self.by_p95 || self.by_hanging;
+        if by_a_share { PROBES_OF_A_SHARE } else { 0 }.max(self.spec.close_successes)
+    }
+
+    fn probe_good(&mut self, now: Time) -> Option<TransitionRule> {
+        let wanted = self.probes_wanted();
+        let State::HalfOpen { taken, good } = &mut self.state else { return None };
+        *taken = false;
+        *good += 1;
+        if *good < wanted {
+            return None;
+        }
+        self.weight = SLOW_START;
+        self.is_spared = false;
+        self.quiet_from(now);
+        self.cooldown = self.spec.cooldown;
+        self.turn(State::Closed);
+        Some(TransitionRule::ProbesGood)
+    }
+
+    fn grow(&mut self, now: Time) {
+        if self.weight >= 1.0 {
+            return;
+        }
+        self.good_row += 1;
+        if self.good_row >= GOOD_TO_DOUBLE {
+            self.double(now);
+        }
+    }
+
+    /// Quiet time counts like good calls: where few ask, a rung that is well again would
+    /// else be out of its place for an hour. Not where it was spared: load is quiet, too, once
+    /// it has moved.
+    pub(crate) fn rest(&mut self, now: Time) {
+        let is_coming_back = self.state == State::Closed && self.weight < 1.0 && !self.is_spared;
+        if is_coming_back && now.since(self.quiet_since) >= QUIET_TO_DOUBLE {
+            if self.asked < MANY {
+                self.double(now);
+            } else {
+                self.quiet_from(now);
+            }
+        }
+    }
+
+    /// A request came that could be given to it.
+    pub(crate) const fn ask(&mut self) {
+        self.asked = self.asked.saturating_add(1);
+    }
+
+    const fn quiet_from(&mut self, now: Time) {
+        self.quiet_since = now;
+        self.asked = 0;
+    }
+
+    fn double(&mut self, now: Time) {
+        self.good_row = 0;
+        self.quiet_from(now);
+        self.weight = (self.weight * 2.0).min(1.0);
+        if self.weight >= 1.0 {
+            self.away_since = None;
+        }
+    }
+
+    fn wants_to_open(&self, now: Time) -> Option<TransitionRule> {
+        if !self.spec.enabled {
+            return None;
+        }
+        if self.bad_run >= self.spec.open_consecutive {
+            return Some(TransitionRule::BadRun);
+        }
+        if let Some(why) = self.run_of_broken() {
+            return Some(why);
+        }
+        let Part { calls, bad, .. } = self.window();
+        let share = f64::from(bad) >= self.spec.open_rate * f64::from(calls);
+        if calls >= self.spec.min_samples && share {
+            return Some(TransitionRule::BadShare);
+        }
+        let by_share = self.spec.open_rate <= 1.0;
+        let too_many = self.hanging.are_too_many(self.spec.min_samples);
+        let hangs = by_share && too_many && !self.lateness.is_mere(now);
+        hangs.then_some(TransitionRule::Hanging)
+    }
+
+    fn run_of_broken(&self) -> Option<TransitionRule> {
+        let wants = self.spec.enabled && self.broken_run >= self.spec.open_consecutive;
+        wants.then_some(TransitionRule::BrokenRun)
+    }
+
+    /// What had been counted when it last changed.
+    #[must_use]
+    pub const fn evidence(&self) -> Evidence {
+        self.last
+    }
+
+    /// A token came after the mark: the call is counted bad already.
+    pub fn late_token(&mut self, now: Time, ticket: Ticket) {
+        self.silent_run = 0;
+        if ticket.generation == self.generation {
+            self.hanging.late();
+        }
+        self.lateness.late(now);
+    }
+
+    /// Whether the rung, bad as it is, answers: only late.
+    #[must_use]
+    pub fn is_merely_slow(&self, now: Time) -> bool {
+        self.lateness.is_mere(now)
+    }
+
+    /// Whether what opened it last, before its probes, were calls that hang.
+    pub(crate) const fn is_opened_by_hanging(&self) -> bool {
+        self.by_hanging
+    }
+
+    /// How much speaks for it that some of its calls hang: 0 to 1, where it would open.
+    pub(crate) fn suspicion_of_hanging(&self) -> f64 {
+        self.hanging.suspicion()
+    }
+
+    /// The rung answers steadily at a pace of its own: closed, and two doublings on.
+    pub(crate) fn trust(&mut self, now: Time) {
+        self.quiet_from(now);
+        match self.state {
+            State::Closed => self.weight = (self.weight * TRUST).min(1.0),
+            State::HalfOpen { .. } => {
+                self.weight = (SLOW_START * TRUST).min(1.0);
+                self.cooldown = self.spec.cooldown;
+                self.turn(State::Closed);
+            }
+            State::Open { .. } => {}
+        }
+        if self.is_full() {
+            self.away_since = None;
+        }
+    }
+
+    /// The window's counts, as of the last call.
+    fn window(&self) -> Part {
+        self.parts.iter().fold(Part::default(), |sum, part| Part {
+            calls: sum.calls + part.calls,
+            bad: sum.bad + part.bad,
+            slow: sum.slow + part.slow,
+        })
+    }
+
+    fn count(&mut self, now: Time, more: Part) {
+        let span = self.spec.window / u32::try_from(PARTS).unwrap_or(1);
+        let mut turns = 0;
+        while now.since(self.part_began) >= span {
+            turns += 1;
+            if turns > PARTS {
+                self.parts = [Part::default(); PARTS];
+                self.part_began = now;
+                break;
+            }
+            self.part_began = self.part_began.plus(span);
+            self.part = (self.part + 1) % PARTS;
+            if let Some(part) = self.parts.get_mut(self.part) {
+                *part = Part::default();
+            }
+        }
+        if let Some(part) = self.parts.get_mut(self.part) {
+            part.calls += more.calls;
+            part.bad += more.bad;
+            part.slow += more.slow;
+        }
+    }
+
+    fn leave_full(&mut self, now: Time) {
+        self.away_since.get_or_insert(now);
+    }
+
+    fn turn(&mut self, state: State) {
+        let Part { calls, bad, slow } = self.window();
+        self.last = Evidence {
+            calls,
+            bad,
+            slow,
+            run: self.bad_run,
+            slow_run: self.slow_run,
+            broken_run: self.broken_run,
+            silent_run: self.silent_run,
+        };
+        self.state = state;
+        self.generation = self.generation.wrapping_add(1);
+        self.good_row = 0;
+        self.bad_run = 0;
+        self.slow_run = 0;
+        self.broken_run = 0;
+        self.silent_run = 0;
+        self.parts = [Part::default(); PARTS];
+        self.hanging = self.hanging.kept();
+    }
+
+    /// What is worth keeping of it over a restart.
+    pub(crate) fn remember(&self) -> RememberedBreaker {
+        let (state, opened_by) = match self.state {
+            State::Closed => (RememberedState::Closed, None),
+            State::Open { until } => (RememberedState::Open { until }, self.opened_by),
+            State::HalfOpen { .. } => (RememberedState::HalfOpen, self.opened_by),
+        };
+        RememberedBreaker {
+            state,
+            weight: self.weight,
+            cooldown: self.cooldown,
+            by_streams: self.by_streams,
+            away_since: self.away_since,
+            opened_by,
+        }
+    }
+
+    /// As it was before the restart. The settings may have changed since, and the
+    /// numbers come from a file: both keep within their bounds.
+    pub(crate) fn restore(&mut self, now: Time, kept: &RememberedBreaker) {
+        let state = kept.at(now);
+        self.weight = if kept.weight.is_finite() { kept.weight.clamp(FLOOR, 1.0) } else { 1.0 };
+        self.cooldown = kept.cooldown.min(self.spec.max_cooldown).max(self.spec.cooldown);
+        self.by_streams = kept.by_streams;
+        self.opened_by = kept.opened_by;
+        self.by_p95 = kept.opened_by == Some(TransitionRule::SlowP95);
+        self.by_hanging = kept.opened_by == Some(TransitionRule::Hanging);
+        self.away_since = kept.away_since;
+        if state == State::Closed && self.weight >= 1.0 {
+            self.away_since = None;
+        } else {
+            self.leave_full(now);
+        }
+        self.last_probe = now;
+        self.quiet_from(now);
+        self.turn(state);
+    }
+}

@@ -1,0 +1,153 @@
+//! What the client is told when nothing answered: one error, ranked over all
+//! that was tried and passed over.
+
+use crate::action::{Failure, Told};
+use crate::attempt::Attempt;
+use crate::board::Board;
+use crate::breaker::Breaker;
+use crate::ladder::RungIndex;
+use crate::plan::Plan;
+use crate::table::{Rank, row};
+use crate::time::Time;
+use shared::{AttemptOutcome, PassedOver, RequestOutcome};
+use std::time::Duration;
+
+/// The failure of a walk that has nobody left to call.
+pub(crate) fn failure(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failure {
+    let counts = |attempt: &&Attempt| !attempt.repeated;
+    // What one rung alone lacks is said only if no other rung said anything else.
+    let speaks_for_all = |attempt: &Attempt| !attempt.elsewhere && attempt.outcome.is_some();
+    let any = attempts.iter().filter(counts).any(speaks_for_all);
+    let ranked = attempts
+        .iter()
+        .filter(counts)
+        .filter(|attempt| !(any && attempt.elsewhere))
+        .filter_map(|attempt| Some((rank(attempt)?, attempt)))
+        .min_by_key(|(rank, _)| *rank);
+    match ranked {
+        None if attempts.is_empty() => nobody_called(plan, board, now),
+        Some((Rank::Terminal, attempt)) => terminal(attempt),
+        None | Some(_) => by_rank(attempts, plan, board, now),
+    }
+}
+
+/// How strong what an attempt said is. A 405 says that the rung's address does not take such
+/// calls, which is no fault of the request.
+fn rank(attempt: &Attempt) -> Option<Rank> {
+    let outcome = attempt.outcome?;
+    let is_405 = outcome == AttemptOutcome::BadRequest && attempt.status == Some(405);
+    Some(if is_405 { Rank::BadGateway } else { row(outcome).rank })
+}
+
+fn terminal(attempt: &Attempt) -> Failure {
+    let outcome = attempt.outcome.unwrap_or(AttemptOutcome::BadRequest);
+    let ends = if outcome == AttemptOutcome::Refused {
+        RequestOutcome::Refused
+    } else {
+        RequestOutcome::Rejected
+    };
+    let status = match outcome {
+        AttemptOutcome::ContextExceeded => 400,
+        // Never a 401 or a 429: those would be said of the client.
+        _ => attempt.status.filter(|s| matches!(s, 400 | 413 | 422 | 431)).unwrap_or(400),
+    };
+    Failure { speaker: Some(attempt.id), ..told(Told::Rejected(outcome), status, ends) }
+}
+
+fn nobody_called(plan: &Plan, board: &Board, now: Time) -> Failure {
+    let incapable = |reason| {
+        matches!(
+            reason,
+            PassedOver::Capability
+                | PassedOver::Dialect
+                | PassedOver::Context
+                | PassedOver::MaxOutput
+        )
+    };
+    let able = || plan.passed_over.iter().filter(|(_, reason)| !incapable(*reason));
+    if able().next().is_none() {
+        let reason = plan.passed_over.last().map_or(PassedOver::Capability, |(_, reason)| *reason);
+        // A feature is to blame only if it is what every rung lacks.
+        let other = plan.passed_over.iter().rev().find(|(_, why)| *why != PassedOver::Capability);
+        let reason = other.map_or(reason, |(_, why)| *why);
+        let feature = plan.lacking.filter(|_| other.is_none());
+        return told(Told::NoRungAble { reason, feature }, 400, RequestOutcome::NoCandidate);
+    }
+    if able().all(|(_, reason)| *reason == PassedOver::Forced) {
+        return told(Told::AllForcedOpen, 503, RequestOutcome::NoCandidate);
+    }
+    let retry_after = soonest(plan, board, now);
+    let (gist, status) = if able().all(|(_, reason)| *reason == PassedOver::Hold) {
+        (Told::RateLimited, 429)
+    } else {
+        (Told::Unavailable, 503)
+    };
+    Failure { retry_after, ..told(gist, status, RequestOutcome::NoCandidate) }
+}
+
+fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failure {
+    let told_by = || attempts.iter().filter(|attempt| !attempt.repeated);
+    let ranks = || told_by().filter_map(rank);
+    // A rung whose account is refused is no want of capacity: that reason is told for as long
+    // as it lasts.
+    let is_refused = |rung| board.breaker(rung).is_some_and(Breaker::is_hard_down);
+    let open = plan.passed_over.iter().any(|(rung, reason)| {
+        matches!(reason, PassedOver::Open | PassedOver::NoSlot) && !is_refused(*rung)
+    });
+    let is_held = |rung| board.held_until(rung, now).is_some();
+    let held = callable(plan).any(is_held);
+    // A rung that was called is what it said last; one that was not is what its hold says.
+    let limited = |rung| {
+        let last = told_by().rfind(|attempt| attempt.rung == rung);
+        last.map_or_else(|| is_held(rung), |a| a.outcome == Some(AttemptOutcome::RateLimited))
+    };
+    let retry_after = soonest(plan, board, now);
+    let failed = RequestOutcome::Failed;
+    // Whose outcome decides what the client is told has the word. Not of a refused account:
+    // that is between the relay's operator and the provider.
+    let speaker = |wanted| {
+        let decides = |attempt: &&Attempt| {
+            attempt.outcome != Some(AttemptOutcome::Auth) && rank(attempt) == Some(wanted)
+        };
+        told_by().rfind(decides).map(|attempt| attempt.id)
+    };
+    if callable(plan).next().is_some() && callable(plan).all(limited) && !open {
+        let speaker = speaker(Rank::RateLimited);
+        Failure { retry_after, speaker, ..told(Told::RateLimited, 429, failed) }
+    } else if ranks().any(|rank| rank == Rank::Unavailable) || held || open {
+        let speaker = speaker(Rank::Unavailable);
+        Failure { retry_after, speaker, ..told(Told::Unavailable, 503, failed) }
+    } else if ranks().any(|rank| rank == Rank::Timeout) {
+        told(Told::Timeout, 504, failed)
+    } else if told_by().next().is_some()
+        && told_by().all(|it| it.outcome == Some(AttemptOutcome::Auth) && !it.suspected)
+    {
+        told(Told::AccountRefused, 502, failed)
+    } else {
+        Failure { speaker: speaker(Rank::BadGateway), ..told(Told::BadGateway, 502, failed) }
+    }
+}
+
+/// The soonest end of a hold or a cool-down of any rung that this request could use.
+fn soonest(plan: &Plan, board: &Board, now: Time) -> Option<Duration> {
+    let open = |reason| matches!(reason, PassedOver::Open | PassedOver::NoSlot);
+    let open = plan.passed_over.iter().filter(|(_, reason)| open(*reason)).map(|(rung, _)| *rung);
+    callable(plan)
+        .chain(open)
+        .filter_map(|rung| {
+            let held = board.held_until(rung, now);
+            held.max(board.reopens(rung))
+        })
+        .min()
+        .map(|until| until.since(now))
+}
+
+/// Rungs that this request could be sent to, now or after a hold.
+fn callable(plan: &Plan) -> impl Iterator<Item = RungIndex> {
+    let held = plan.passed_over.iter().filter(|(_, reason)| *reason == PassedOver::Hold);
+    plan.candidates.iter().copied().chain(held.map(|(rung, _)| *rung))
+}
+
+pub(crate) const fn told(told: Told, status: u16, outcome: RequestOutcome) -> Failure {
+    Failure { told, status, retry_after: None, speaker: None, outcome, cause: None }
+}

@@ -1,0 +1,117 @@
+//! Answers that are none: empty ones, and those that do not follow their schema.
+//!
+//! They say nothing about whether a rung is up, so they do not touch its breaker. But a rung that
+//! gives nothing else costs every request a dead call before the next rung is asked. So its share
+//! of them, beyond what is usual for it, is the share of requests that ask it later than its
+//! place says. The rest still ask it in its turn, so that it is noticed when it answers again.
+//!
+//! A request can be made so that its answer is empty. So each client is counted apart, and what
+//! one client's requests brought moves that client's requests alone: for the others the client
+//! with the most of them is left out.
+
+use crate::time::Time;
+
+/// Counts fade with this time constant, in seconds.
+const FADE: f64 = 300.0;
+/// And no more than so many answers are remembered, so that a rung that is mended is soon
+/// believed.
+const MEMORY: f64 = 12.0;
+/// Fewer of them are chance.
+const LEAST: f64 = 3.0;
+/// A rung keeps all its requests while so many times its whole answers are as many as its calls.
+const MARGIN: f64 = 1.5;
+/// What is usual is known after about so many answers.
+const USUAL: f64 = 200.0;
+/// So many clients are told apart; beyond them the one that was heard of least lately is forgotten.
+const CLIENTS: usize = 32;
+
+/// Fading counts of one client's answers.
+#[derive(Debug, Clone, Copy, Default)]
+struct Answers {
+    client: u64,
+    calls: f64,
+    whole: f64,
+    at: Time,
+}
+
+impl Answers {
+    fn at(self, now: Time) -> Self {
+        let kept = (-now.since(self.at).as_secs_f64() / FADE).exp();
+        Self { calls: self.calls * kept, whole: self.whole * kept, at: now, ..self }
+    }
+
+    fn count(&mut self, now: Time, whole: bool) {
+        let before = self.at(now);
+        let kept = if before.calls >= MEMORY { 1.0 - 1.0 / MEMORY } else { 1.0 };
+        *self = Self {
+            calls: before.calls.mul_add(kept, 1.0),
+            whole: before.whole.mul_add(kept, f64::from(u8::from(whole))),
+            ..before
+        };
+    }
+
+    fn hollow(&self) -> f64 {
+        self.calls - self.whole
+    }
+}
+
+/// One rung's.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Hollow {
+    clients: Vec<Answers>,
+    /// The share of hollow answers while it keeps its requests.
+    usual: f64,
+}
+
+impl Hollow {
+    /// An answer came to its end for `client`; `whole` if it was one.
+    pub(crate) fn count(&mut self, now: Time, client: u64, whole: bool) {
+        if self.share(now, client) <= 0.0 {
+            self.usual += (f64::from(u8::from(!whole)) - self.usual) / USUAL;
+        }
+        if let Some(known) = self.clients.iter_mut().find(|known| known.client == client) {
+            return known.count(now, whole);
+        }
+        if whole && self.clients.is_empty() {
+            // Nothing to set against it: a rung that is well costs no memory.
+            return;
+        }
+        if self.clients.len() >= CLIENTS {
+            let oldest = self.clients.iter().enumerate().min_by_key(|(_, known)| known.at);
+            if let Some((oldest, _)) = oldest {
+                self.clients.swap_remove(oldest);
+            }
+        }
+        let mut answers = Answers { client, at: now, ..Answers::default() };
+        answers.count(now, whole);
+        self.clients.push(answers);
+    }
+
+    /// The share of `client`'s requests that ask the rung later than its place says.
+    pub(crate) fn share(&self, now: Time, client: u64) -> f64 {
+        let own = self.clients.iter().find(|known| known.client == client);
+        let own = own.map_or(0.0, |own| self.beyond_usual(own.at(now)));
+        own.max(self.beyond_usual(self.of_others(now)))
+    }
+
+    /// All clients' answers but those of the one with the most hollow ones.
+    fn of_others(&self, now: Time) -> Answers {
+        let all = || self.clients.iter().map(|known| known.at(now));
+        let worst = all().max_by(|one, other| one.hollow().total_cmp(&other.hollow()));
+        let worst = worst.map(|worst| worst.client);
+        let others = all().filter(|known| Some(known.client) != worst);
+        others.fold(Answers::default(), |sum, known| Answers {
+            calls: sum.calls + known.calls,
+            whole: sum.whole + known.whole,
+            ..sum
+        })
+    }
+
+    fn beyond_usual(&self, answers: Answers) -> f64 {
+        if answers.hollow() < LEAST {
+            return 0.0;
+        }
+        let margin = MARGIN / (1.0 - self.usual.min(0.9));
+        (margin.mul_add(-answers.whole, answers.calls) / (answers.calls + 1.0)).max(0.0)
+    }
+}

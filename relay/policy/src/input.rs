@@ -1,0 +1,136 @@
+//! What the shell tells the core.
+
+use crate::attempt::AttemptId;
+use crate::ladder::RungIndex;
+use crate::time::Time;
+use shared::{Cause, Signature};
+use std::time::Duration;
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// The request was accepted: plan, and dial.
+    Start,
+    /// An event with content came.
+    Token {
+        /// Whose.
+        attempt: AttemptId,
+        /// Whether all its content so far is the text of a refusal.
+        refusal: bool,
+    },
+    /// The attempt's call goes out only now: it had to be composed first. Only where the
+    /// request is [`sent_later`](crate::Need::sent_later).
+    Sent(AttemptId),
+    /// A sign of life without content: a comment, a ping, an empty delta.
+    Ping(AttemptId),
+    /// The model named its finish reason; only usage and terminator are due.
+    Finished(AttemptId, Answer),
+    /// The attempt's upstream call is over.
+    Ended(AttemptId, Ending),
+    /// The client did not read for this long; it does again.
+    Unblocked(Duration),
+    /// The relay itself stood still: what it waited for may have come long ago. Given before
+    /// anything else that is seen after the pause.
+    StoodStill {
+        /// For this long, all pauses since the last of these inputs together.
+        span: Duration,
+        /// Until then.
+        until: Time,
+    },
+    /// An operator has forced this rung open: what is not committed leaves it.
+    Forced(RungIndex),
+    /// The operator wants what is committed to this rung to end, too.
+    CutStream(RungIndex),
+    /// Stop now: the client is gone, or the relay is told to end.
+    Stop(Cause),
+    /// A deadline may have passed.
+    Wake,
+}
+
+/// What an answer consisted of when it came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// Whether it had content.
+    pub content: bool,
+    /// Whether it was refused: refusal text, or a content filter.
+    pub refused: bool,
+    /// Whether it stopped at its length limit.
+    pub length: bool,
+    /// Whether it was checked against the schema that was asked for, and does not follow it.
+    pub invalid: bool,
+}
+
+/// How an upstream call was over, as seen on the wire and not yet judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// The dialect's proper end.
+    Proper(Answer),
+    /// The body broke or ended without its proper end.
+    Broken(Break),
+    /// An error object inside a 200.
+    ErrorEvent {
+        /// What it means, if a matcher knows.
+        signature: Option<Signature>,
+        /// Whether a code or type of error says so, and not mere words.
+        certain: bool,
+        /// The wait it asks for.
+        retry_after: Option<Duration>,
+    },
+    /// A response with another status than 200.
+    Status {
+        /// The status.
+        status: u16,
+        /// What the body means, if a matcher knows.
+        signature: Option<Signature>,
+        /// Whether a code or type of error says so, and not mere words.
+        certain: bool,
+        /// The wait it asks for, as sent.
+        retry_after: Option<Duration>,
+        /// Whether the complaint names a field that the relay had added.
+        names_added_field: bool,
+    },
+    /// No response head came.
+    NoHead(NoHead),
+}
+
+/// In which way a body broke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Break {
+    /// It ended without its proper end.
+    EndOfBody,
+    /// The connection was reset or closed in mid-body.
+    Reset,
+    /// An event, or the whole answer, was over the limit.
+    TooLarge,
+    /// An event that is not the dialect.
+    Malformed,
+    /// The whole answer is not the dialect: HTML, a wrong type, an unknown encoding.
+    NotTheDialect,
+}
+
+/// Why no response head came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoHead {
+    /// The host's name has no address, or nobody listens, or TLS failed.
+    NotConnected,
+    /// Time ran out connecting.
+    ConnectTimeout,
+    /// The relay itself could not connect: it has no file or port left, or no client.
+    OwnFault,
+    /// Connected, sent, and closed without an answer.
+    Closed,
+    /// Sent on a reused connection that was closed at once: the provider had most likely closed
+    /// it while it was idle. The rung is called again, on a connection of its own.
+    Stale,
+    /// Closed without an answer while the body was still being sent. The provider may have
+    /// refused a body that is too large for it.
+    NotTaken,
+}
+
+impl NoHead {
+    /// Whether the request's body may have reached the provider.
+    #[must_use]
+    pub const fn body_was_sent(self) -> bool {
+        matches!(self, Self::Closed | Self::Stale | Self::NotTaken)
+    }
+}

@@ -1,0 +1,186 @@
+//! What the first tokens of one kind of request usually take on one rung.
+//!
+//! A request that is told to think for a while, or to look at pictures, is no slow one. So each
+//! kind has its own histograms, and its own estimates from them. Two stand side by side. The
+//! *rolling* one follows the last minutes and sets the hedge delay. The *reference* is what the
+//! p95 is when the rung is well: fed only at full weight, it rises slowly, so that an incident
+//! cannot become the norm while it lasts.
+
+use crate::histogram::{Counts, Rolling};
+use crate::time::Time;
+use std::time::Duration;
+
+/// Until so many first tokens have been seen there is no reference.
+pub(super) const ENOUGH: u32 = 30;
+/// The slow mark as a multiple of the reference.
+const MARK: f64 = 1.25;
+/// The quantile of recent times to first token after which a hedge starts. With the cap
+/// it lets one call in twenty hedge while all is well.
+const DELAY_QUANTILE: f64 = 0.96;
+/// A reference is never shorter: below it everything is fast.
+pub(super) const LEAST_REFERENCE: Duration = Duration::from_millis(500);
+/// A reference rises by so much a minute at the most.
+const RISE: f64 = 1.10;
+/// But not while more than so many attempts for each late token were cut beyond it.
+const CUT_TO_LATE: u64 = 2;
+/// Answers whose median is so many times the usual one are slower than ever.
+const SLOWER: f64 = 1.25;
+/// Estimates are computed anew this often.
+const REFRESH: Duration = Duration::from_secs(1);
+
+/// Its histograms and estimates, net of the prompt's size.
+#[derive(Debug, Clone)]
+pub(super) struct Profile {
+    short: Rolling,
+    long: Rolling,
+    steady: Rolling,
+    tokens_seen: u32,
+    pub(super) estimates: Estimates,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Estimates {
+    at: Option<Time>,
+    /// The rolling quantile that hedges wait for, losers counted at their cut.
+    pub(super) delay: Option<Duration>,
+    pub(super) median: Option<Duration>,
+    pub(super) reference: Option<Duration>,
+    /// The median at full weight.
+    pub(super) usual: Option<Duration>,
+    /// Whether those of its answers that come are as quick as ever.
+    pub(super) is_quick: bool,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self {
+            short: Rolling::new(6, Duration::from_secs(20)),
+            long: Rolling::new(6, Duration::from_secs(300)),
+            steady: Rolling::new(10, Duration::from_secs(60)),
+            tokens_seen: 0,
+            estimates: Estimates::default(),
+        }
+    }
+}
+
+impl Profile {
+    /// A first token came after `net`, while its rung was at full weight or not.
+    pub(super) fn token(&mut self, now: Time, net: Duration, full: bool) {
+        self.short.at(now).token(net);
+        self.long.at(now).token(net);
+        if full {
+            self.steady.at(now).token(net);
+        }
+        self.tokens_seen = self.tokens_seen.saturating_add(1);
+    }
+
+    /// An attempt was cut without a token after `net`.
+    pub(super) fn cut(&mut self, now: Time, net: Duration, full: bool) {
+        self.short.at(now).cut(net);
+        self.long.at(now).cut(net);
+        if full {
+            self.steady.at(now).cut(net);
+        }
+    }
+
+    /// The times of the last two minutes.
+    pub(super) fn latest(&mut self, now: Time) -> Counts {
+        self.short.sum(now)
+    }
+
+    /// Forgets the times of the last two minutes.
+    pub(super) fn forget_latest(&mut self) {
+        self.short.clear();
+    }
+
+    /// Its times in the last minutes, or in the last half hour if they are few.
+    pub(super) fn recent(&mut self, now: Time) -> Counts {
+        let recent = self.short.sum(now);
+        if recent.tokens() < ENOUGH { self.long.sum(now) } else { recent }
+    }
+
+    /// Brings the estimates up to date; cheap if they are fresh. What it usually takes stands
+    /// still while its rung is not at full weight.
+    pub(super) fn refresh(&mut self, now: Time, is_full: bool) {
+        let since = self.estimates.at.map(|at| now.since(at));
+        if since.is_some_and(|since| since < REFRESH) {
+            return;
+        }
+        let recent = self.recent(now);
+        let enough = recent.tokens() >= ENOUGH;
+        let before = self.estimates;
+        let reference = if is_full {
+            self.new_reference(now, since.unwrap_or_default())
+        } else {
+            before.reference
+        };
+        // A handful of tokens is no reason to forget what was usual before a restart.
+        let usual = is_full
+            .then(|| self.steady.sum(now))
+            .filter(|steady| before.usual.is_none() || steady.tokens() >= ENOUGH);
+        let usual = usual.and_then(|steady| steady.quantile(0.5));
+        self.estimates = Estimates {
+            at: Some(now),
+            delay: enough.then(|| recent.quantile_as_cut(DELAY_QUANTILE)).flatten(),
+            median: recent.quantile(0.5),
+            reference,
+            usual: usual.or(before.usual),
+            is_quick: before.is_quick,
+        };
+        self.estimates.is_quick = self.answers_quickly(now);
+    }
+
+    /// Whether those of its answers that come are as quick as ever: under load all are slower.
+    pub(super) fn answers_quickly(&mut self, now: Time) -> bool {
+        let Some(usual) = self.estimates.usual else { return false };
+        let median = self.latest(now).median_of_tokens();
+        median.is_none_or(|median| median <= usual.mul_f64(SLOWER))
+    }
+
+    fn new_reference(&mut self, now: Time, since: Duration) -> Option<Duration> {
+        let before = self.estimates.reference;
+        if self.tokens_seen < ENOUGH {
+            return before;
+        }
+        let steady = self.steady.sum(now);
+        if steady.tokens() < ENOUGH {
+            return before;
+        }
+        // So many were cut that the quantile lies beyond what was seen: nothing new is known.
+        let Some(seen) = steady.quantile(0.95) else { return before };
+        let seen = seen.max(LEAST_REFERENCE);
+        // Where silence and not late tokens are beyond it, that is no reason to wait longer:
+        // the few stragglers among the many that hang would make the incident the norm.
+        if let Some(before) = before.filter(|before| seen > *before) {
+            let (late, cut) = steady.beyond(before);
+            if u64::from(cut) > CUT_TO_LATE * u64::from(late) {
+                return Some(before);
+            }
+        }
+        Some(match before {
+            Some(before) => seen.min(before.mul_f64(RISE.powf(since.as_secs_f64() / 60.0))),
+            None => seen,
+        })
+    }
+
+    /// The slow mark, net of the prompt's size.
+    pub(super) fn mark(&self) -> Option<Duration> {
+        self.estimates.reference.map(|reference| reference.mul_f64(MARK))
+    }
+
+    /// It takes so many times as long from here on.
+    pub(super) fn rebase(&mut self, ratio: f64) {
+        let Estimates { reference, usual, .. } = &mut self.estimates;
+        *reference = reference.map(|reference| reference.mul_f64(ratio));
+        *usual = usual.map(|usual| usual.mul_f64(ratio));
+        // What it took before would pull the new reference down again at once.
+        self.steady.clear();
+    }
+
+    /// What was known before a restart.
+    pub(super) fn restore(&mut self, reference: Duration, usual: Duration) {
+        self.tokens_seen = ENOUGH;
+        self.estimates.reference = Some(reference);
+        self.estimates.usual = Some(usual);
+    }
+}

@@ -1,0 +1,131 @@
+//! What is worth keeping of a rung over a restart, and what becomes of it.
+//!
+//! A relay that forgot on restart would call a dead provider again, break a
+//! Retry-After, and be blind to slowness until it had seen 30 tokens. Windows,
+//! runs and histograms are not kept: they say what the last moments were like,
+//! and those are over.
+//!
+//! | before | the relay is down | after |
+//! | --- | --- | --- |
+//! | closed, at full weight or in slow start | however long | closed, at that weight |
+//! | open | not until its time | open until then |
+//! | open | beyond its time | half-open |
+//! | half-open, its probe out or not | however long | half-open, the slot free |
+//! | held | not until its end | held until then |
+//! | held | beyond its end | free; the doubling is forgotten a while later |
+//!
+//! Times are the core's own: whoever keeps them over a restart has to say them
+//! anew in the next life's time.
+
+use crate::breaker::{Breaker, BreakerSpec, State};
+use crate::time::Time;
+use shared::TransitionRule;
+use std::time::Duration;
+
+/// A hold that ended longer ago is forgotten with its doubling: what was asked
+/// for then says nothing of now.
+const DOUBLING_FORGOTTEN: Duration = Duration::from_secs(15 * 60);
+
+/// What is worth keeping of one rung.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Remembered {
+    /// How long its first tokens usually take; `None` until so many were seen.
+    pub reference: Option<Reference>,
+    /// Its last hold, ended or not.
+    pub hold: Option<RememberedHold>,
+    /// Its breaker.
+    pub breaker: RememberedBreaker,
+    /// It has once sent a finish reason.
+    pub finishes: bool,
+}
+
+/// How long a rung's first tokens usually take when it is well, net of the prompt's size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reference {
+    /// The reference p95.
+    pub p95: Duration,
+    /// The median at full weight.
+    pub usual: Duration,
+}
+
+/// A hold, with what the next one without a Retry-After is doubled by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RememberedHold {
+    /// Its end.
+    pub until: Time,
+    /// How often the base time has been doubled.
+    pub doublings: u32,
+    /// Whether a time was guessed since the last token: the first guess is not doubled.
+    pub guessed: bool,
+}
+
+/// A breaker.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RememberedBreaker {
+    /// Its state; whether a probe was out does not matter, since no probe outlives its relay.
+    pub state: RememberedState,
+    /// The weight, 0..1.
+    pub weight: f64,
+    /// The last cool-down, before its jitter.
+    pub cooldown: Duration,
+    /// Opened by broken streams: then a probe counts at its proper end.
+    pub by_streams: bool,
+    /// When it left full weight, if it has.
+    pub away_since: Option<Time>,
+    /// What opened it last, if it is not closed.
+    pub opened_by: Option<TransitionRule>,
+}
+
+/// A breaker's state, as far as it is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RememberedState {
+    /// Traffic flows.
+    Closed,
+    /// None does.
+    Open {
+        /// Until then.
+        until: Time,
+    },
+    /// One probe at a time.
+    HalfOpen,
+}
+
+impl Default for RememberedBreaker {
+    /// Closed at full weight.
+    fn default() -> Self {
+        Breaker::new(BreakerSpec::default()).remember()
+    }
+}
+
+impl Remembered {
+    /// The same rung under another key: what its old account was refused for says
+    /// nothing of the new one, so a hard-down is over and the next request is the probe.
+    #[must_use]
+    pub fn under_another_key(mut self) -> Self {
+        let hard_down = self.breaker.opened_by == Some(TransitionRule::Auth);
+        if hard_down && matches!(self.breaker.state, RememberedState::Open { .. }) {
+            self.breaker.state = RememberedState::HalfOpen;
+        }
+        self
+    }
+}
+
+impl RememberedHold {
+    /// What is left of it at `now`.
+    pub(crate) fn at(self, now: Time) -> Option<Self> {
+        (now.since(self.until) < DOUBLING_FORGOTTEN).then_some(self)
+    }
+}
+
+impl RememberedBreaker {
+    /// The state in which it comes back at `now`.
+    pub(crate) fn at(&self, now: Time) -> State {
+        match self.state {
+            RememberedState::Closed => State::Closed,
+            RememberedState::Open { until } if until > now => State::Open { until },
+            RememberedState::Open { .. } | RememberedState::HalfOpen => {
+                State::HalfOpen { taken: false, good: 0 }
+            }
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! The walk's deadlines: three clocks, the early head, the linger after a
+//! finish reason, and the pause before a dial.
+//!
+//! The first two clocks are fed by content alone; the second stands still while
+//! the client does not read. After a finish reason every clock stops.
+
+use super::{State, Walk};
+use crate::action::{Action, Told};
+use crate::attempt::{Attempt, AttemptId, End};
+use crate::board::Board;
+use crate::budget::Budget;
+use crate::exhausted::told;
+use crate::input::Answer;
+use crate::ladder::{DEFAULT_TTFT, LINGER, RungIndex};
+use crate::outcome::judge_answer;
+use crate::time::Time;
+use shared::{AttemptKind, AttemptOutcome, RequestOutcome};
+use std::time::Duration;
+
+/// A rung that has opened is left as soon as there is somebody to go to: looked for this often.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// A moment that does not come.
+const NEVER: Time = Time(u64::MAX);
+
+/// What ran out on one attempt.
+enum Expired {
+    Mark,
+    Soft,
+    /// Its rung has opened, and it was given its time.
+    Opened,
+    FirstToken {
+        span: Duration,
+        explicit: bool,
+    },
+    Quiet,
+    InterToken(Duration),
+    Linger(Answer),
+}
+
+impl Walk {
+    /// When the walk wants [`crate::Input::Wake`] at the latest; `None` when it is over.
+    ///
+    /// `board` gives the rungs' own clocks.
+    #[must_use]
+    pub fn next_deadline(&self, board: &Board) -> Option<Time> {
+        if self.is_over() {
+            return None;
+        }
+        let attempts = self.attempts.iter().filter(|attempt| attempt.in_flight());
+        attempts
+            .filter_map(|attempt| self.attempt_deadline(attempt, board).map(|(at, _)| at))
+            .chain(self.hedge_due(board))
+            .chain(self.pause.map(|pause| pause.until))
+            .chain(self.head_due())
+            .chain(self.total_due())
+            .min()
+    }
+
+    pub(super) fn wake(&mut self, now: Time, board: &mut Board, out: &mut Vec<Action>) {
+        if self.total_due().is_some_and(|at| at <= now) {
+            let clock = Some(self.total());
+            let end = End { clock, ..AttemptOutcome::Deadline.into() };
+            self.cut_all(now, end, board, out);
+            return self.fail(told(Told::Deadline, 504, RequestOutcome::Deadline), out);
+        }
+        while let Some((id, expired)) = self.first_expired(now, board) {
+            self.expire(now, id, &expired, board, out);
+        }
+        if self.hedge_due(board).is_some_and(|at| at <= now) {
+            self.hedge(now, board, out);
+        }
+        if let Some(pause) = self.pause.filter(|pause| pause.until <= now && !self.is_over()) {
+            self.pause = None;
+            // The hold may have been lengthened by another walk meanwhile.
+            match board.usable(pause.rung, now) {
+                Ok(()) => self.dial(now, pause.rung, pause.kind, false, board, out),
+                Err(_) => match self.next_candidate(now, board) {
+                    Some(rung) => {
+                        let first = self.attempts.is_empty();
+                        let kind = if first { AttemptKind::First } else { AttemptKind::Failover };
+                        self.dial(now, rung, kind, false, board, out);
+                    }
+                    None => self.wait_or_give_up(now, pause.paid, board, out),
+                },
+            }
+        }
+        if self.head_due().is_some_and(|at| at <= now) && !self.is_over() {
+            self.head_sent = true;
+            out.push(Action::SendHead);
+        }
+    }
+
+    fn expire(
+        &mut self,
+        now: Time,
+        id: AttemptId,
+        expired: &Expired,
+        board: &mut Board,
+        out: &mut Vec<Action>,
+    ) {
+        let (outcome, clock) = match *expired {
+            Expired::Mark => return self.say_slow_if_due(now, id, board),
+            Expired::Opened => return self.leave_an_opened_rung(now, id, board, out),
+            Expired::Soft => return self.soft(now, id, board, out),
+            Expired::Quiet => return self.say_quiet(now, id, board),
+            // A request that may not be sent twice ends here too: nobody else will be asked.
+            Expired::FirstToken { explicit: false, .. }
+                if !self.has_side_effects() && !self.somebody_else(now, id, board) =>
+            {
+                // Somebody whose hold or cool-down ends may be called later.
+                let until = self.next_usable(now, board).unwrap_or(NEVER);
+                if let Some(attempt) = self.live(id) {
+                    attempt.ttft_waived = Some(until);
+                }
+                return;
+            }
+            Expired::FirstToken { span, .. } => (AttemptOutcome::TtftTimeout, Some(span)),
+            Expired::InterToken(span) => (AttemptOutcome::Stall, Some(span)),
+            Expired::Linger(answer) => (judge_answer(answer), None),
+        };
+        self.close(now, id, End { clock, ..outcome.into() }, board, out);
+        self.after(now, id, outcome, None, board, out);
+    }
+
+    /// The soft first clock: if somebody can be called and the budget allows it, they are,
+    /// and the silent attempt is cut; if not, the hard clock remains. A rung that answers,
+    /// only late, keeps its attempts: its token is likelier than anybody else's.
+    fn soft(&mut self, now: Time, id: AttemptId, board: &mut Board, out: &mut Vec<Action>) {
+        let Some(rung) = self.attempt(id).map(|attempt| attempt.rung) else { return };
+        let clock = board.soft_clock(rung, self.need.size());
+        let next = self.next_candidate(now, board).filter(|_| !board.is_merely_slow(rung, now));
+        let paid = next.is_some() && board.budget(self.at).is_some_and(Budget::take_retry);
+        match next.filter(|_| paid) {
+            Some(next) => self.replace_silent(now, id, (clock, next), board, out),
+            None => {
+                if let Some(attempt) = self.live(id) {
+                    attempt.soft_waived = true;
+                }
+            }
+        }
+    }
+
+    /// An attempt that is past its mark while its rung has opened is as good as failed: it
+    /// goes to a rung that is well, as after an explicit failure. Else all that were in
+    /// flight when a busy rung went silent would wait for the hard clock, since no budget
+    /// has a token for each of them.
+    fn leave_an_opened_rung(
+        &mut self,
+        now: Time,
+        id: AttemptId,
+        board: &mut Board,
+        out: &mut Vec<Action>,
+    ) {
+        let Some(rung) = self.attempt(id).map(|attempt| attempt.rung) else { return };
+        let runs_elsewhere = self
+            .attempts
+            .iter()
+            .any(|other| other.in_flight() && other.id != id && board.is_closed(other.rung));
+        let stays = runs_elsewhere || board.is_merely_slow(rung, now);
+        let next = self.next_candidate(now, board).filter(|&next| !stays && board.is_full(next));
+        match next {
+            Some(next) => {
+                // It stands for the failover that is free after an explicit failure.
+                self.failovers = self.failovers.saturating_add(1);
+                let clock = board.chance(rung, self.need.size());
+                self.replace_silent(now, id, (clock, next), board, out);
+            }
+            None => {
+                if let Some(attempt) = self.live(id) {
+                    attempt.look_again = Some(now.plus(LOOK_AGAIN));
+                }
+            }
+        }
+    }
+
+    /// When a silent attempt whose rung has opened has had its chance. A probe and a last
+    /// resort are sent to a rung that is open.
+    fn opened_deadline(&self, attempt: &Attempt, board: &Board) -> Option<Time> {
+        let is_sent_there = attempt.ticket.probe || attempt.kind == AttemptKind::LastResort;
+        if is_sent_there || board.is_closed(attempt.rung) {
+            return None;
+        }
+        let due = attempt.dialled.plus(board.chance(attempt.rung, self.need.size())?);
+        Some(attempt.look_again.map_or(due, |again| again.max(due)))
+    }
+
+    fn replace_silent(
+        &mut self,
+        now: Time,
+        id: AttemptId,
+        (clock, next): (Option<Duration>, RungIndex),
+        board: &mut Board,
+        out: &mut Vec<Action>,
+    ) {
+        let end = End { clock, ..AttemptOutcome::TtftTimeout.into() };
+        self.close(now, id, end, board, out);
+        self.dial(now, next, AttemptKind::Failover, false, board, out);
+    }
+
+    /// Half of the second clock has passed in silence: said once, while the stream may
+    /// still go on.
+    fn say_quiet(&mut self, now: Time, id: AttemptId, board: &mut Board) {
+        let Some(attempt) = self.live(id) else { return };
+        attempt.quiet = true;
+        let (rung, ticket) = (attempt.rung, attempt.ticket);
+        board.quiet(rung, now, ticket);
+    }
+
+    fn first_expired(&self, now: Time, board: &Board) -> Option<(AttemptId, Expired)> {
+        if self.is_over() {
+            return None;
+        }
+        self.attempts.iter().filter(|attempt| attempt.in_flight()).find_map(|attempt| {
+            let (at, expired) = self.attempt_deadline(attempt, board)?;
+            (at <= now).then_some((attempt.id, expired))
+        })
+    }
+
+    fn attempt_deadline(&self, attempt: &Attempt, board: &Board) -> Option<(Time, Expired)> {
+        if let Some((at, answer)) = attempt.finished {
+            return Some((at.plus(LINGER), Expired::Linger(answer)));
+        }
+        if !attempt.sent {
+            return None;
+        }
+        let spec = &*attempt.spec;
+        if attempt.first_token.is_some() {
+            let span = spec.inter_token.unwrap_or(self.ladder.inter_token);
+            if !attempt.quiet {
+                return Some((attempt.last_heard.plus(span / 2), Expired::Quiet));
+            }
+            return Some((attempt.last_heard.plus(span), Expired::InterToken(span)));
+        }
+        let early = self.early_deadline(attempt, board);
+        let own = spec.ttft.or(self.ladder.ttft);
+        let (span, explicit): (Duration, bool) =
+            own.map_or((DEFAULT_TTFT, false), |own| (own, true));
+        // Before the first token only signs of life that count have been heard.
+        let due = attempt.last_heard.plus(span);
+        let waived = attempt.ttft_waived.filter(|_| !explicit);
+        let at = waived.map_or(due, |until| due.max(until));
+        let hard = (at < NEVER).then_some((at, Expired::FirstToken { span, explicit }));
+        let opened = self.opened_deadline(attempt, board).map(|at| (at, Expired::Opened));
+        // Of those that are due at once the hard clock is first, the mark before what follows it.
+        [hard, early, opened].into_iter().flatten().min_by_key(|(at, _)| *at)
+    }
+
+    /// The slow mark and the soft clock of a silent attempt, whichever is first.
+    fn early_deadline(&self, attempt: &Attempt, board: &Board) -> Option<(Time, Expired)> {
+        let after = |span: Option<Duration>| span.map(|span| attempt.dialled.plus(span));
+        let size = self.need.size();
+        let mark = after(board.mark(attempt.rung, size).filter(|_| !attempt.slow));
+        // What a rung takes that nobody has seen yet an operator may know better: one who sets
+        // the first clock, or lets pings count since the model thinks in silence.
+        let spec = &*attempt.spec;
+        let told = spec.pings_count || spec.ttft.or(self.ladder.ttft).is_some();
+        let is_due = !attempt.soft_waived && (!told || board.has_reference(attempt.rung, size));
+        let soft = after(board.soft_clock(attempt.rung, size).filter(|_| is_due));
+        match (mark, soft) {
+            (Some(mark), Some(soft)) if soft < mark => Some((soft, Expired::Soft)),
+            (Some(mark), _) => Some((mark, Expired::Mark)),
+            (None, soft) => soft.map(|soft| (soft, Expired::Soft)),
+        }
+    }
+
+    /// Whether cutting `id` gains anything: another attempt in flight, or a candidate left.
+    fn somebody_else(&self, now: Time, id: AttemptId, board: &Board) -> bool {
+        self.in_flight().any(|other| other != id) || self.next_candidate(now, board).is_some()
+    }
+
+    /// The early head: only for a stream, and only while nothing has been committed.
+    fn head_due(&self) -> Option<Time> {
+        let wanted = self.need.stream && !self.head_sent && self.state == State::Walking;
+        wanted.then(|| self.started.plus(self.ladder.early_headers))
+    }
+
+    /// The third clock; it stops at a finish reason like the others.
+    fn total_due(&self) -> Option<Time> {
+        let finished = self.attempts.iter().any(|a| a.in_flight() && a.finished.is_some());
+        (!finished).then(|| self.started.plus(self.total()))
+    }
+
+    /// A committed stream may run on for as long as it brings tokens: a long answer that is
+    /// well is not cut.
+    fn total(&self) -> Duration {
+        match self.state {
+            State::Committed(_) => self.ladder.stream_total,
+            State::Walking | State::Ended => self.ladder.total,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Hedges and races: a second attempt while the first is still silent.
+//!
+//! A hedge is asked for once. It needs a rung that nobody has called, another
+//! failure domain first, and a token of the ladder's budget; only the hedge of a
+//! probe is free, since that is what makes probing with live requests bearable.
+
+use super::{State, Walk};
+use crate::action::Action;
+use crate::attempt::Attempt;
+use crate::board::Board;
+use crate::ladder::{HedgeDelay, RungIndex};
+use crate::time::Time;
+use shared::AttemptKind;
+use std::time::Duration;
+
+/// A half-open rung without a probe for so long gets the next hedge.
+const STARVING: Duration = Duration::from_secs(30);
+
+impl Walk {
+    /// When a hedge is due, if one is wanted at all.
+    pub(super) fn hedge_due(&self, board: &Board) -> Option<Time> {
+        let spec = &self.ladder.hedge;
+        let wanted = self.state == State::Walking
+            && spec.enabled
+            && self.ladder.interactive
+            && self.ladder.race < 2
+            && !self.hedge_refused
+            && self.hedges < self.ladder.max_hedges
+            && !self.has_side_effects()
+            && self.has_attempts_left();
+        if !wanted {
+            return None;
+        }
+        let in_flight = || self.attempts.iter().filter(|attempt| attempt.in_flight());
+        if in_flight().count() >= self.ladder.max_in_flight
+            || in_flight().any(|attempt| attempt.first_token.is_some())
+        {
+            return None;
+        }
+        let newest = in_flight().next_back().filter(|newest| newest.sent)?;
+        let rival = self.untried().next()?;
+        let auto = || board.hedge_delay(newest.rung, rival, spec, self.need.size());
+        let delay = match spec.delay {
+            HedgeDelay::Fixed(delay) if !newest.ticket.probe => delay,
+            HedgeDelay::Fixed(_) | HedgeDelay::Auto => auto(),
+        };
+        Some(newest.dialled.plus(delay))
+    }
+
+    /// Starts the hedge that is due, or gives it up for good.
+    pub(super) fn hedge(&mut self, now: Time, board: &mut Board, out: &mut Vec<Action>) {
+        let newest = self.attempts.iter().rfind(|attempt| attempt.in_flight());
+        let free = newest.is_some_and(|attempt| attempt.ticket.probe);
+        let Some(rung) = self.rival(now, board) else {
+            self.hedge_refused = true;
+            return;
+        };
+        if !free && !board.budget(self.at).is_some_and(|budget| budget.take_hedge()) {
+            self.hedge_refused = true;
+            return;
+        }
+        self.hedges = self.hedges.saturating_add(1);
+        self.dial(now, rung, AttemptKind::Hedge, false, board, out);
+    }
+
+    /// Replaces a hedge, or whichever runner of a race, that failed explicitly.
+    pub(super) fn replace(
+        &mut self,
+        now: Time,
+        kind: AttemptKind,
+        board: &mut Board,
+        out: &mut Vec<Action>,
+    ) {
+        let racing = self.ladder.race > 1;
+        let is_replaced = racing || (kind == AttemptKind::Hedge && !self.replaced);
+        if !is_replaced || !self.has_attempts_left() {
+            return;
+        }
+        let Some(rung) = self.rival(now, board) else { return };
+        if racing || board.budget(self.at).is_some_and(|budget| budget.take_hedge()) {
+            self.replaced = true;
+            self.dial(now, rung, AttemptKind::Hedge, false, board, out);
+        }
+    }
+
+    /// Whom a hedge goes to: a starving half-open rung, else closed before half-open,
+    /// another domain before the same, in the plan's order.
+    fn rival(&self, now: Time, board: &Board) -> Option<RungIndex> {
+        let taken: Vec<u32> = self
+            .attempts
+            .iter()
+            .filter(|attempt| attempt.in_flight())
+            .filter_map(|attempt| board.spec(attempt.rung))
+            .flat_map(|spec| spec.domains.iter().copied())
+            .collect();
+        let shares = |rung: RungIndex| {
+            board.spec(rung).is_some_and(|spec| spec.domains.iter().any(|d| taken.contains(d)))
+        };
+        self.reserve(board).filter(|&rung| board.usable(rung, now).is_ok()).min_by_key(|&rung| {
+            let starving = board.starved(rung, now).is_some_and(|span| span >= STARVING);
+            (!starving, !board.is_closed(rung), shares(rung))
+        })
+    }
+
+    /// Whether a token decides a race that had a hedge in it, and tells the budget.
+    pub(super) fn settle_hedge(&mut self, winner: AttemptKind, board: &mut Board) {
+        if self.hedges > 0 && !self.settled {
+            self.settled = true;
+            if let Some(budget) = board.budget(self.at) {
+                budget.hedge_over(winner == AttemptKind::Hedge);
+            }
+        }
+    }
+
+    /// The other runners of a race.
+    pub(super) fn race(&mut self, now: Time, board: &mut Board, out: &mut Vec<Action>) {
+        for _ in 1..self.ladder.race {
+            let Some(rung) = self.next_candidate(now, board) else { return };
+            self.dial(now, rung, AttemptKind::Hedge, false, board, out);
+        }
+    }
+}
+
+/// Whether an attempt is a half-open breaker's probe and has not said anything yet.
+pub(super) const fn is_silent_probe(attempt: &Attempt) -> bool {
+    attempt.ticket.probe && attempt.in_flight() && attempt.first_token.is_none()
+}
