@@ -14,7 +14,6 @@ mod admin;
 mod base_url;
 mod capture;
 mod clients;
-mod degrade;
 mod exposure;
 mod hash;
 mod headers;
@@ -35,7 +34,6 @@ mod secret;
 mod server;
 mod stamp;
 mod suggest;
-mod supports;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -46,19 +44,16 @@ mod unused;
 pub use admin::{Admin, Role, Token};
 pub use capture::Capture;
 pub use clients::Client;
-pub use degrade::Degrade;
 pub use journal::JournalConfig;
-pub use ladders::{Clocks, Ladder};
+pub use ladders::Ladder;
 pub use load::{Seen, journal_path, load, load_seen};
 pub use problem::{Problem, Refused, Severity};
 pub use prompts::Prompt;
-pub use providers::{MatchField, Matcher, Provider};
-pub use rescue::{Breaker, Hedge, HedgeDelay, RetryBudget};
-pub use rungs::{OnEmpty, OnRefusal, Rung};
+pub use providers::Provider;
+pub use rungs::Rung;
 pub use secret::Secret;
 pub use server::Server;
 pub use stamp::Stamp;
-pub use supports::{Capability, Supports};
 
 use report::Report;
 use std::io;
@@ -67,7 +62,7 @@ use toml::de::DeTable;
 use tree::{Placed, Table};
 
 /// A sound config.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     /// The clients' listener.
     pub server: Server,
@@ -104,7 +99,7 @@ impl Config {
 }
 
 /// A sound config with what is odd about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
     /// The config.
     pub config: Config,

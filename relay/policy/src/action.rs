@@ -1,6 +1,7 @@
 //! What the core tells the shell to do.
 
 use crate::attempt::AttemptId;
+use crate::capability::Capability;
 use crate::ladder::RungIndex;
 use crate::probe::Probe;
 use shared::{
@@ -96,7 +97,7 @@ pub enum Told {
         /// Why the last one was passed over.
         reason: PassedOver,
         /// The capability that is missing, where the reason is one.
-        feature: Option<&'static str>,
+        feature: Option<Capability>,
     },
     /// An operator took every rung out.
     AllForcedOpen,

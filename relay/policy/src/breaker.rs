@@ -25,28 +25,28 @@ use crate::transition::Evidence;
 use shared::{BreakerState, TransitionRule};
 use std::time::Duration;
 
-/// Rungs' breaker settings.
+/// A rung's breaker settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BreakerSpec {
-    /// Whether it may open at all.
+    /// Whether it may open at all. Default true; the config has no key for it.
     pub enabled: bool,
-    /// So many bad in a row open it.
+    /// So many bad in a row open it, 1 to 1000. Default 5.
     pub open_consecutive: u32,
-    /// This share of bad calls in the window opens it.
+    /// This share of bad calls in the window opens it, 0 to 1. Default 0.5.
     pub open_rate: f64,
-    /// But only of so many calls.
+    /// But only of so many calls, 1 to 100,000. Default 10.
     pub min_samples: u32,
-    /// The window's length.
+    /// The window's length. Default 30 s.
     pub window: Duration,
-    /// A p95 of the time to first token above this opens it.
+    /// A p95 of the time to first token above this opens it. Default none.
     pub open_ttft_p95: Option<Duration>,
-    /// The first cool-down.
+    /// The first cool-down. Default 5 s.
     pub cooldown: Duration,
-    /// The longest one.
+    /// The longest one. Default 10 s.
     pub max_cooldown: Duration,
-    /// Cool-downs vary by this share up and down.
+    /// Cool-downs vary by this share up and down, 0 to 1. Default 0.3.
     pub jitter: f64,
-    /// Good probes that close it.
+    /// Good probes that close it, 1 to 100. Default 2.
     pub close_successes: u32,
 }
 

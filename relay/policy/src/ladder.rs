@@ -1,6 +1,7 @@
 //! What the core knows of ladders, rungs and requests: needs and limits, no names.
 
 use crate::breaker::BreakerSpec;
+use crate::capability::Capabilities;
 use std::time::Duration;
 
 /// The first clock where nobody set one.
@@ -28,19 +29,21 @@ pub enum HedgeDelay {
 /// A ladder's hedging.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HedgeSpec {
-    /// Whether there is any. Ladders that nobody waits on never hedge.
+    /// Whether there is any. Default true; `delay = "none"` switches it off as well. Ladders
+    /// that nobody waits on never hedge.
     pub enabled: bool,
-    /// When one starts.
+    /// When one starts. Default `auto`.
     pub delay: HedgeDelay,
-    /// The shortest `auto` delay.
+    /// The shortest `auto` delay. Default 250 ms.
     pub min: Duration,
-    /// The longest `auto` delay, before the prompt's size is added.
+    /// The longest `auto` delay, before the prompt's size is added. Default 4 s.
     pub max: Duration,
-    /// The delay until enough first tokens have been seen.
+    /// The delay until 30 first tokens have been seen. Default 2 s.
     pub initial: Duration,
-    /// What a request adds to the budget.
+    /// Hedges per request (`budget` in the config), 0 to 1: what a request adds to the budget.
+    /// Default 0.10.
     pub share: f64,
-    /// What the budget holds.
+    /// Hedges that may be saved up, 1 to 1000: what the budget holds, and starts with. Default 20.
     pub burst: f64,
 }
 
@@ -61,9 +64,11 @@ impl Default for HedgeSpec {
 /// What a ladder's retries, soft-clock failovers and later failovers are paid from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RetrySpec {
-    /// What a request adds to the budget.
+    /// Such calls per request (`budget` in the config), 0 to 1: what a request adds to the
+    /// budget. Default 0.20.
     pub share: f64,
-    /// What the budget holds, and starts with: more than the evidence that a breaker needs.
+    /// Such calls that may be saved up, 1 to 1000: what the budget holds, and starts with. More
+    /// than the evidence that a breaker needs. Default 20.
     pub burst: f64,
 }
 
@@ -76,70 +81,6 @@ impl Default for RetrySpec {
 /// A rung's place in the config; the same on every ladder it stands on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RungIndex(pub usize);
-
-/// What a rung can do, or what a request needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Capabilities {
-    /// Tool calls.
-    pub tools: bool,
-    /// Several tool calls in one answer.
-    pub parallel_tools: bool,
-    /// Answers held to a JSON schema.
-    pub json_schema: bool,
-    /// Images in the prompt.
-    pub images: bool,
-    /// Audio in the prompt or the answer.
-    pub audio: bool,
-    /// Files in the prompt.
-    pub files: bool,
-}
-
-impl Capabilities {
-    /// Everything.
-    pub const ALL: Self = Self {
-        tools: true,
-        parallel_tools: true,
-        json_schema: true,
-        images: true,
-        audio: true,
-        files: true,
-    };
-
-    /// Each capability with its word in the config.
-    #[must_use]
-    pub const fn named(self) -> [(&'static str, bool); 6] {
-        [
-            ("tools", self.tools),
-            ("parallel_tools", self.parallel_tools),
-            ("json_schema", self.json_schema),
-            ("images", self.images),
-            ("audio", self.audio),
-            ("files", self.files),
-        ]
-    }
-
-    /// The first capability of `need` that is missing here.
-    #[must_use]
-    pub fn lacks(self, need: Self) -> Option<&'static str> {
-        self.named()
-            .into_iter()
-            .zip(need.named())
-            .find_map(|((word, has), (_, needs))| (needs && !has).then_some(word))
-    }
-
-    /// What either has.
-    #[must_use]
-    pub const fn union(self, other: Self) -> Self {
-        Self {
-            tools: self.tools | other.tools,
-            parallel_tools: self.parallel_tools | other.parallel_tools,
-            json_schema: self.json_schema | other.json_schema,
-            images: self.images | other.images,
-            audio: self.audio | other.audio,
-            files: self.files | other.files,
-        }
-    }
-}
 
 /// What to do with an answer that ended properly without content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -161,52 +102,56 @@ pub enum OnRefusal {
     Next,
 }
 
-/// A rung, as far as the walk cares.
-#[derive(Debug, Clone)]
+/// A rung, as far as the walk cares. Config and core share it; [`default`](Self::default) is
+/// the one place of its defaults.
+#[derive(Debug, Clone, PartialEq)]
 pub struct RungSpec {
-    /// What it can do.
+    /// What it is able to do (`supports` in the config). Default everything: unknown counts as
+    /// able, or a short config would serve nothing.
     pub can: Capabilities,
-    /// The same number for rungs of the same model.
+    /// The same number for rungs of the same model; the config leaves it 0.
     pub model: u64,
-    /// Its context in tokens; `None`: large enough for anything.
+    /// Tokens of prompt and answer together. Default unknown, which counts as large enough.
     pub context: Option<u64>,
-    /// The longest answer it gives, in tokens; `None`: any.
+    /// Tokens of one answer. Default unknown: any.
     pub max_output: Option<u64>,
-    /// Its own first clock, which then counts as explicit.
+    /// Its own first clock, dial to first token, which then counts as explicit. Default the
+    /// ladder's.
     pub ttft: Option<Duration>,
-    /// Its own second clock.
+    /// Its own second clock, token to token. Default the ladder's.
     pub inter_token: Option<Duration>,
-    /// Whether signs of life without content feed the second clock.
+    /// Whether pings reset the clocks, for models that think in silence. Default false.
     pub pings_count: bool,
     /// Whether its calls cost nothing.
     pub free: bool,
-    /// What an empty answer means here.
+    /// What follows an answer without content. Default the next rung.
     pub on_empty: OnEmpty,
-    /// What a refusal means here.
+    /// What follows a refusal. Default the end.
     pub on_refusal: OnRefusal,
-    /// The hold after a 429 that names no time; doubles.
+    /// The hold after a 429 without a usable Retry-After; doubles. Default 2 s.
     pub hold_base: Duration,
-    /// The longest hold that a provider is believed.
+    /// The longest hold that a Retry-After is granted. Default 15 min.
     pub max_hold: Duration,
-    /// What it shares with other rungs: vendor, region, gateway, by number.
+    /// What it shares with other rungs, vendor, region, gateway, by number; the config leaves
+    /// it empty.
     pub domains: Vec<u32>,
-    /// Which dialect it speaks, by number, below 8.
+    /// Which dialect it speaks, by number, below 8; the config leaves it 0.
     pub dialect: u8,
-    /// What it may be asked less of instead of being passed over.
+    /// What it is asked less of instead of being passed over. Default nothing.
     pub degrade: Degrade,
     /// Its circuit breaker.
     pub breaker: BreakerSpec,
 }
 
-/// Needs that a rung lacks, and that are made less of for it.
+/// `degrade` of a rung: what is made less of for a rung that lacks it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Degrade {
-    /// Its answer is checked against the schema instead. Not for streams: what has left
-    /// cannot be checked.
+    /// It is not held to a JSON schema by its provider: the relay checks its answer and asks
+    /// once more. Not for streams: what has left cannot be checked.
     pub json_schema: bool,
-    /// It calls one tool at a time.
+    /// It is asked for one tool call at a time.
     pub parallel_tools: bool,
-    /// Its answer may be shorter than was asked for.
+    /// A request for a longer answer than it gives is for as long a one as it gives.
     pub max_output: bool,
 }
 
@@ -257,48 +202,53 @@ impl Default for RungSpec {
     }
 }
 
-/// A ladder's order and policy.
-#[derive(Debug, Clone)]
+/// A ladder's order and policy. Config and core share it; [`default`](Self::default) is the one
+/// place of its defaults.
+#[derive(Debug, Clone, PartialEq)]
 pub struct LadderSpec {
-    /// The rungs in their current order.
+    /// The rungs in their order, none twice: places in the config, then on the board.
     pub rungs: Vec<RungIndex>,
-    /// Whether somebody waits for the answer.
+    /// Whether a person waits for the answer. Default true.
     pub interactive: bool,
-    /// What every request on this ladder needs beside its own needs.
+    /// What every request on this ladder needs beside its own needs. Default nothing.
     pub require: Capabilities,
-    /// The first clock, if the ladder sets one.
+    /// The first clock, dial to first token, per attempt. `None` is the default of 15 s, which
+    /// the last candidate alone in flight does not have; a written 15 s holds always.
     pub ttft: Option<Duration>,
-    /// The second clock.
+    /// The second clock, token to token, per attempt. Default 15 s.
     pub inter_token: Duration,
-    /// The third clock, until the commit.
+    /// The third clock, accept to commit, per request; for whole answers, accept to end.
+    /// Default 90 s.
     pub total: Duration,
-    /// The third clock of a committed stream.
+    /// The third clock of a committed stream, accept to end. Default 15 min, never below `total`.
     pub stream_total: Duration,
-    /// Calls of the same rung after its first; `None`: the defaults of the walk.
+    /// Retries on the same rung, 0 to 10. Default `None`: as the situation asks.
     pub retries: Option<u32>,
-    /// No retry and no waiting at all.
+    /// No retry and no waiting at all. Default false.
     pub fail_fast: bool,
-    /// The most attempts a walk makes; `None`: rungs + retries + 1.
+    /// The most attempts of one walk, 1 to 100. Default `None`: rungs + retries + 1.
     pub max_attempts: Option<u32>,
-    /// The longest wait for a hold; `None`: 2 s, or `total` when not interactive.
+    /// The longest wait for a hold; zero: never wait. Default `None`: 2 s, or `total` where no
+    /// person waits.
     pub patience: Option<Duration>,
-    /// The operator says that requests here have no side effects.
+    /// `side_effects = "none"`: requests with provider-executed tools and such may be sent again
+    /// like any other. Default false (`"declared"`).
     pub side_effects_none: bool,
-    /// When the status goes out although no token has come.
+    /// When the status goes out although no token has come: the server's setting. Default 20 s.
     pub early_headers: Duration,
     /// Its hedging.
     pub hedge: HedgeSpec,
-    /// Its retry budget.
+    /// What its retries and later failovers are paid from.
     pub retry: RetrySpec,
-    /// The most attempts in flight at the same time.
+    /// The most attempts in flight at the same time, 1 to 10. Default 2.
     pub max_in_flight: usize,
-    /// The most hedges of one request, a replacement of a failed one apart.
+    /// The most hedges of one request, 0 to 10, a replacement of a failed one apart. Default 1.
     pub max_hedges: u32,
-    /// So many rungs from the start, whoever is first; 0 or 1: no race.
+    /// So many rungs from the start, whoever is first, 0 to 10; 0 or 1: no race. Default 0.
     pub race: usize,
-    /// Whether requests are moved past a degraded rung before it opens.
+    /// Whether requests are moved past a degraded rung before it opens. Default false.
     pub shed: bool,
-    /// This share of requests goes past rung one on purpose.
+    /// This share of requests goes past rung one on purpose, 0 to 1. Default 0.
     pub drill: f64,
 }
 

@@ -29,6 +29,7 @@ pub mod attempt;
 pub mod board;
 pub mod breaker;
 pub mod budget;
+mod capability;
 pub mod exhausted;
 mod hanging;
 pub mod health;
@@ -60,10 +61,11 @@ pub use action::{Action, Failure, Told};
 pub use attempt::AttemptId;
 pub use board::{Board, Placed, places};
 pub use breaker::BreakerSpec;
+pub use capability::{Capabilities, Capability};
 pub use input::{Answer, Break, Ending, Input, NoHead};
 pub use ladder::{
-    Capabilities, Degrade, Effort, HedgeDelay, HedgeSpec, Kind, LadderIndex, LadderSpec, Need,
-    OnEmpty, OnRefusal, RetrySpec, RungIndex, RungSpec, Size,
+    Degrade, Effort, HedgeDelay, HedgeSpec, Kind, LadderIndex, LadderSpec, Need, OnEmpty,
+    OnRefusal, RetrySpec, RungIndex, RungSpec, Size,
 };
 pub use order::Order;
 pub use probe::Probe;

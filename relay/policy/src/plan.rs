@@ -2,6 +2,7 @@
 //! the others are passed over.
 
 use crate::board::Board;
+use crate::capability::Capability;
 use crate::ladder::{LadderIndex, LadderSpec, Need, RungIndex, RungSpec};
 use crate::time::Time;
 use shared::{OrderSource, PassedOver};
@@ -14,7 +15,7 @@ pub struct Plan {
     /// Rungs that may not, with the reason.
     pub passed_over: Vec<(RungIndex, PassedOver)>,
     /// A capability that some rung lacks, for the error's text.
-    pub lacking: Option<&'static str>,
+    pub lacking: Option<Capability>,
 }
 
 /// Plans a walk of `ladder`, which stands at `at` on the board, for `need`. An operator's

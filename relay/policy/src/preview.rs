@@ -8,6 +8,7 @@
 
 use crate::action::Action;
 use crate::board::Board;
+use crate::capability::Capability;
 use crate::input::Input;
 use crate::ladder::{LadderIndex, LadderSpec, Need, RungIndex};
 use crate::time::Time;
@@ -97,7 +98,7 @@ pub fn lost_capability(
     ladder: &LadderSpec,
     need: &Need,
     now: Time,
-) -> Option<&'static str> {
+) -> Option<Capability> {
     let needs = need.capabilities.union(ladder.require);
     let left = || {
         let is_in = |rung: &&RungIndex| board.usable_by_all(**rung, now) != Err(PassedOver::Forced);

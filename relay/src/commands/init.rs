@@ -269,9 +269,10 @@ mod tests {
                 .collect();
             let wanted = if wanted.is_empty() { vec!["local"] } else { wanted };
             let ladder: Vec<_> = config.ladders[0]
+                .spec
                 .rungs
                 .iter()
-                .map(|&rung| config.rungs[rung].name.as_str())
+                .map(|rung| config.rungs[rung.0].name.as_str())
                 .collect();
             assert_eq!(ladder, wanted, "{text}");
             assert!(text.contains("OPENROUTER_API_KEY"), "what could be set is named: {text}");

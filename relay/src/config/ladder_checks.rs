@@ -1,11 +1,12 @@
 //! What is wrong or odd about a ladder as a whole.
 
-use super::ladders::{Clocks, Ladder};
+use super::ladders::Ladder;
 use super::providers::Provider;
 use super::rungs::Rung;
-use super::supports::Capability;
 use super::tree::{Placed, Table};
 use super::units::show_duration;
+use policy::Capability;
+use policy::ladder::DEFAULT_TTFT;
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -16,7 +17,8 @@ pub(super) fn check(
     providers: &[Placed<Provider>],
     rungs: &[Placed<Rung>],
 ) {
-    let members: Vec<&Placed<Rung>> = ladder.rungs.iter().filter_map(|at| rungs.get(*at)).collect();
+    let members: Vec<&Placed<Rung>> =
+        ladder.spec.rungs.iter().filter_map(|at| rungs.get(at.0)).collect();
     // A ladder with a mistake in its list is not judged by what is left of it.
     if !table.report.failed(&table.at.child("rungs").key) {
         redundancy(table, &members);
@@ -26,7 +28,9 @@ pub(super) fn check(
         rung_clocks(ladder, table, providers, &members);
     }
     own_clocks(ladder, table);
-    if let Some(retries) = ladder.retries.filter(|retries| ladder.fail_fast && *retries > 0) {
+    if let Some(retries) =
+        ladder.spec.retries.filter(|retries| ladder.spec.fail_fast && *retries > 0)
+    {
         let at = table.at.child("retries");
         let text = format!("{retries} retries are asked for, and fail_fast forbids them");
         warn_at(table, "retries", &at.key, text, "take one of the two out");
@@ -65,12 +69,12 @@ fn redundancy(table: &Table<'_>, members: &[&Placed<Rung>]) {
 fn require(ladder: &Ladder, table: &Table<'_>, members: &[&Placed<Rung>]) {
     let Some(value) = table.get("require") else { return };
     let lacking = |rung: &&&Placed<Rung>, capability: Capability| {
-        !rung.it.supports.has(capability) && !table.report.failed(&rung.at.child("supports").key)
+        !rung.it.spec.can.has(capability) && !table.report.failed(&rung.at.child("supports").key)
     };
     let mut idle: Vec<&str> = Vec::new();
     let mut hopeless = false;
-    for capability in &ladder.require {
-        let without: Vec<_> = members.iter().filter(|rung| lacking(rung, *capability)).collect();
+    for capability in ladder.spec.require.list() {
+        let without: Vec<_> = members.iter().filter(|rung| lacking(rung, capability)).collect();
         if !without.is_empty() && without.len() == members.len() {
             let text = format!("no rung of this ladder supports '{}'", capability.as_str());
             value.error(text, "add it to a rung's supports, or take it out here");
@@ -94,14 +98,14 @@ fn require(ladder: &Ladder, table: &Table<'_>, members: &[&Placed<Rung>]) {
 }
 
 fn attempts(ladder: &Ladder, table: &Table<'_>) {
-    let rungs = ladder.rungs.len();
-    if let Some(most) = ladder.max_attempts
+    let rungs = ladder.spec.rungs.len();
+    if let Some(most) = ladder.spec.max_attempts
         && usize::try_from(most).is_ok_and(|most| most < rungs)
     {
         let text = format!("{most} attempts never reach all {rungs} rungs");
         let key = table.at.child("max_attempts").key;
         warn_at(table, "max_attempts", &key, text, "raise it, or leave it out");
-    } else if let Some((most, retries)) = ladder.max_attempts.zip(ladder.retries)
+    } else if let Some((most, retries)) = ladder.spec.max_attempts.zip(ladder.spec.retries)
         && usize::try_from(most.saturating_sub(retries)).is_ok_and(|most| most < rungs)
     {
         let text = format!(
@@ -119,7 +123,7 @@ fn contexts(table: &Table<'_>, members: &[&Placed<Rung>]) {
     let models: HashSet<&str> = members.iter().map(|rung| rung.it.model.as_str()).collect();
     let unset: Vec<&str> = members
         .iter()
-        .filter(|rung| rung.it.context.is_none() && !table.report.failed(&rung.at.key))
+        .filter(|rung| rung.it.spec.context.is_none() && !table.report.failed(&rung.at.key))
         .map(|rung| rung.it.name.as_str())
         .collect();
     if models.len() > 1 && !unset.is_empty() {
@@ -138,10 +142,10 @@ fn own_clocks(ladder: &Ladder, table: &Table<'_>) {
     if table.report.failed(&table.at.child("clocks").key) {
         return;
     }
-    let clocks = &ladder.clocks;
+    let clocks = &ladder.spec;
     let total = show_duration(clocks.total);
     for (name, clock) in
-        [("ttft", clocks.ttft.unwrap_or(Clocks::TTFT)), ("inter_token", clocks.inter_token)]
+        [("ttft", clocks.ttft.unwrap_or(DEFAULT_TTFT)), ("inter_token", clocks.inter_token)]
     {
         if clock >= clocks.total {
             let text = format!("{name} ({}) cannot run out before total ({total})", show(clock));
@@ -163,16 +167,18 @@ fn rung_clocks(
     providers: &[Placed<Provider>],
     members: &[&Placed<Rung>],
 ) {
-    let clocks = &ladder.clocks;
+    let clocks = &ladder.spec;
     let key = table.at.child("clocks").key;
     let report = table.report;
     if report.failed(&key) {
         return;
     }
-    let ttft = clocks.ttft.unwrap_or(Clocks::TTFT);
+    let ttft = clocks.ttft.unwrap_or(DEFAULT_TTFT);
     for rung in members.iter().filter(|rung| !report.failed(&rung.at.key)) {
         let name = &rung.it.name;
-        for (clock, time) in [("ttft", rung.it.ttft), ("inter_token", rung.it.inter_token)] {
+        for (clock, time) in
+            [("ttft", rung.it.spec.ttft), ("inter_token", rung.it.spec.inter_token)]
+        {
             if let Some(time) = time.filter(|time| *time >= clocks.total) {
                 let (time, total) = (show(time), show(clocks.total));
                 let text = format!(
@@ -184,7 +190,7 @@ fn rung_clocks(
         let Some(provider) = providers.get(rung.it.provider) else { continue };
         // A rung's own ttft is compared where the rung is read.
         let connect = provider.it.connect;
-        if rung.it.ttft.is_none() && connect >= ttft && !report.failed(&provider.at.key) {
+        if rung.it.spec.ttft.is_none() && connect >= ttft && !report.failed(&provider.at.key) {
             let (ttft, connect) = (show(ttft), show(connect));
             let text = format!(
                 "ttft ({ttft}) ends before '{name}' has connected: its provider's connect is {connect}"

@@ -8,6 +8,7 @@ use super::names;
 use super::report::shown;
 use super::rungs::Rung;
 use super::tree::{Placed, Table, Value};
+use policy::RungIndex;
 use std::fmt;
 use std::path::Path;
 
@@ -18,7 +19,7 @@ pub struct Prompt {
     pub name: String,
     /// Each rung that has a text of its own, as an index into
     /// [`Config::rungs`](super::Config::rungs), and the text. Others keep the client's.
-    pub texts: Vec<(usize, String)>,
+    pub texts: Vec<(RungIndex, String)>,
 }
 
 /// Without the texts: they are prompts.
@@ -32,7 +33,7 @@ impl fmt::Debug for Prompt {
 /// Reads `[ladders.*.prompts.*]`; `own` are the ladder's rungs.
 pub(super) fn read(
     value: &Value<'_>,
-    own: &[usize],
+    own: &[RungIndex],
     rungs: &[Placed<Rung>],
     env: &dyn Env,
 ) -> Vec<Prompt> {
@@ -47,13 +48,13 @@ pub(super) fn read(
 
 fn texts(
     table: &Table<'_>,
-    own: &[usize],
+    own: &[RungIndex],
     rungs: &[Placed<Rung>],
     env: &dyn Env,
-) -> Vec<(usize, String)> {
+) -> Vec<(RungIndex, String)> {
     let mut texts = Vec::new();
     for (name, value) in table.entries() {
-        let rung = own.iter().find(|&&rung| rungs.get(rung).is_some_and(|it| it.it.name == name));
+        let rung = own.iter().find(|&&rung| rungs.get(rung.0).is_some_and(|it| it.it.name == name));
         let Some(&rung) = rung else {
             let text = format!("'{}' is no rung of this ladder", shown(name));
             value.error(text, "name one of the ladder's rungs, or take it out");

@@ -8,6 +8,7 @@ use super::suggest;
 use super::tree::{Placed, Table, Value};
 use super::units::CLOCK;
 use super::{base_url, headers};
+use dialect::matchers::{Field, Matcher};
 use shared::{Dialect, Signature};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -74,33 +75,9 @@ const DIALECTS: &[(&str, Dialect)] = &[
     (Dialect::Gemini.as_str(), Dialect::Gemini),
 ];
 
-/// Gives a meaning to a provider's error message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Matcher {
-    /// Only errors with this HTTP status, 100 to 599. Default any.
-    pub status: Option<u16>,
-    /// Which field of the error is looked at.
-    pub field: MatchField,
-    /// What that field must contain. Never empty.
-    pub contains: String,
-    /// What the error then means.
-    pub signature: Signature,
-}
-
-/// A field of a provider's error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MatchField {
-    /// `code`.
-    Code,
-    /// `type`.
-    Type,
-    /// `message`.
-    Message,
-}
-
 /// The fields and their words.
-const FIELDS: &[(&str, MatchField)] =
-    &[("code", MatchField::Code), ("type", MatchField::Type), ("message", MatchField::Message)];
+const FIELDS: &[(&str, Field)] =
+    &[("code", Field::Code), ("type", Field::Type), ("message", Field::Message)];
 
 /// Reads every `[providers.*]`, in file order; each placed where its name stands.
 pub(super) fn read(root: &Table<'_>, env: &dyn Env) -> Vec<Placed<Provider>> {

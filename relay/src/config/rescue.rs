@@ -2,123 +2,21 @@
 
 use super::tree::{Table, Value};
 use super::units::CLOCK;
-use std::time::Duration;
+use policy::{BreakerSpec, HedgeDelay, HedgeSpec, RetrySpec};
 use toml::de::DeValue;
 
-/// When a hedge starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HedgeDelay {
-    /// From what the rung's first tokens usually take.
-    Auto,
-    /// Always after this.
-    Fixed(Duration),
-}
-
-/// A ladder's hedging.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Hedge {
-    /// Default true; `delay = "none"` switches it off as well.
-    pub enabled: bool,
-    /// Default `auto`.
-    pub delay: HedgeDelay,
-    /// The shortest `auto` delay. Default 250 ms.
-    pub min: Duration,
-    /// The longest `auto` delay. Default 4 s.
-    pub max: Duration,
-    /// The delay until 30 first tokens have been seen. Default 2 s.
-    pub initial: Duration,
-    /// Hedges per request, 0 to 1. Default 0.10.
-    pub budget: f64,
-    /// Hedges that may be saved up, 1 to 1000. Default 20.
-    pub burst: f64,
-}
-
-impl Eq for Hedge {}
-
-impl Default for Hedge {
-    fn default() -> Self {
-        Self {
-            enabled: true,
-            delay: HedgeDelay::Auto,
-            min: Duration::from_millis(250),
-            max: Duration::from_secs(4),
-            initial: Duration::from_secs(2),
-            budget: 0.10,
-            burst: 20.0,
-        }
-    }
-}
-
-/// What a ladder's retries, soft-clock failovers and later failovers are paid from.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RetryBudget {
-    /// Such calls per request, 0 to 1. Default 0.20.
-    pub budget: f64,
-    /// Such calls that may be saved up, 1 to 1000. Default 20.
-    pub burst: f64,
-}
-
-impl Eq for RetryBudget {}
-
-impl Default for RetryBudget {
-    fn default() -> Self {
-        Self { budget: 0.20, burst: 20.0 }
-    }
-}
-
-/// A rung's circuit breaker.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Breaker {
-    /// So many bad in a row open it, 1 to 1000. Default 5.
-    pub open_consecutive: u32,
-    /// This share of bad calls in the window opens it, 0 to 1. Default 0.5.
-    pub open_rate: f64,
-    /// But only of so many calls, 1 to 100,000. Default 10.
-    pub min_samples: u32,
-    /// Default 30 s.
-    pub window: Duration,
-    /// A p95 of the time to first token above this opens it. Default none.
-    pub open_ttft_p95: Option<Duration>,
-    /// The first cool-down. Default 5 s.
-    pub cooldown: Duration,
-    /// The longest one. Default 10 s.
-    pub max_cooldown: Duration,
-    /// Cool-downs vary by this share, 0 to 1. Default 0.3.
-    pub jitter: f64,
-    /// Good probes that close it, 1 to 100. Default 2.
-    pub close_successes: u32,
-}
-
-impl Eq for Breaker {}
-
-impl Default for Breaker {
-    fn default() -> Self {
-        Self {
-            open_consecutive: 5,
-            open_rate: 0.5,
-            min_samples: 10,
-            window: Duration::from_secs(30),
-            open_ttft_p95: None,
-            cooldown: Duration::from_secs(5),
-            max_cooldown: Duration::from_secs(10),
-            jitter: 0.3,
-            close_successes: 2,
-        }
-    }
-}
-
 /// Reads a ladder's `hedge`.
-pub(super) fn hedge(value: &Value<'_>) -> Hedge {
-    let default = Hedge::default();
+pub(super) fn hedge(value: &Value<'_>) -> HedgeSpec {
+    let default = HedgeSpec::default();
     let Some(table) = value.table() else { return default };
     let delay = table.get("delay").map(|value| delay(&value));
-    let hedge = Hedge {
-        enabled: table.flag("enabled").unwrap_or(true) && delay != Some(None),
-        delay: delay.flatten().unwrap_or(HedgeDelay::Auto),
+    let hedge = HedgeSpec {
+        enabled: table.flag("enabled").unwrap_or(default.enabled) && delay != Some(None),
+        delay: delay.flatten().unwrap_or(default.delay),
         min: table.duration("min", &CLOCK).unwrap_or(default.min),
         max: table.duration("max", &CLOCK).unwrap_or(default.max),
         initial: table.duration("initial", &CLOCK).unwrap_or(default.initial),
-        budget: number(&table, "budget").unwrap_or(default.budget),
+        share: number(&table, "budget").unwrap_or(default.share),
         burst: count(&table, "burst", 1000).map_or(default.burst, f64::from),
     };
     if hedge.min > hedge.max {
@@ -135,11 +33,11 @@ pub(super) fn hedge(value: &Value<'_>) -> Hedge {
 }
 
 /// Reads a ladder's `retry_budget`.
-pub(super) fn retry_budget(value: &Value<'_>) -> RetryBudget {
-    let default = RetryBudget::default();
+pub(super) fn retry_budget(value: &Value<'_>) -> RetrySpec {
+    let default = RetrySpec::default();
     let Some(table) = value.table() else { return default };
-    let retry = RetryBudget {
-        budget: number(&table, "budget").unwrap_or(default.budget),
+    let retry = RetrySpec {
+        share: number(&table, "budget").unwrap_or(default.share),
         burst: count(&table, "burst", 1000).map_or(default.burst, f64::from),
     };
     table.check_keys();
@@ -156,10 +54,11 @@ fn delay(value: &Value<'_>) -> Option<HedgeDelay> {
 }
 
 /// Reads a rung's `breaker`.
-pub(super) fn breaker(value: &Value<'_>) -> Breaker {
-    let default = Breaker::default();
+pub(super) fn breaker(value: &Value<'_>) -> BreakerSpec {
+    let default = BreakerSpec::default();
     let Some(table) = value.table() else { return default };
-    let breaker = Breaker {
+    let breaker = BreakerSpec {
+        enabled: default.enabled,
         open_consecutive: count(&table, "open_consecutive", 1000)
             .unwrap_or(default.open_consecutive),
         open_rate: number(&table, "open_rate").unwrap_or(default.open_rate),

@@ -48,7 +48,7 @@ impl Default for Server {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8787)),
-            early_headers: Duration::from_secs(20),
+            early_headers: policy::LadderSpec::default().early_headers,
             heartbeat: Duration::from_secs(10),
             stamp: None,
             max_body: 32 << 20,

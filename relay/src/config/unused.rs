@@ -5,6 +5,7 @@ use super::providers::Provider;
 use super::report::Report;
 use super::rungs::Rung;
 use super::tree::Placed;
+use policy::RungIndex;
 
 /// Warns about each one. Says nothing where a list that may name it is broken.
 pub(super) fn check(
@@ -16,7 +17,7 @@ pub(super) fn check(
     let broken = ladders.is_empty()
         || ladders.iter().any(|ladder| report.failed(&ladder.at.child("rungs").key));
     for (index, rung) in rungs.iter().enumerate() {
-        let used = ladders.iter().any(|ladder| ladder.it.rungs.contains(&index));
+        let used = ladders.iter().any(|ladder| ladder.it.spec.rungs.contains(&RungIndex(index)));
         if !used && !broken {
             report.warn(&rung.at, "stands on no ladder", "add it to one, or take it out");
         }

@@ -56,7 +56,7 @@ impl Asked {
         let again = self.again.as_ref();
         let target = Target {
             model: &self.rung.model,
-            max_output: self.rung.max_output,
+            max_output: self.rung.spec.max_output,
             ask_usage: self.ask_usage,
             system: self.prompt.and_then(|prompt| prompts.get(prompt)?.text(self.rung.index)),
             degrade: self.degrade,

@@ -19,10 +19,10 @@ use super::held::Held;
 use super::in_force::{InForce, Ladder};
 use super::line::Line;
 use super::log::{RequestLog, short};
+use super::numbers::{dialect_number, number_of};
 use super::reading::News;
 use super::relay::{Drain, Peer, Relay, Running, Signal};
 use super::reply::{Head, Out};
-use super::specs::{dialect_number, number_of};
 use super::still::{Pause, Pauses};
 use super::turn;
 use crate::config::Stamp;
@@ -339,7 +339,7 @@ impl Driver {
 
     fn news(&mut self, id: AttemptId, news: News) {
         let Some(line) = self.lines.iter().find(|line| line.id == id) else { return };
-        let pings_count = line.rung.pings_count;
+        let pings_count = line.rung.spec.pings_count;
         // Once it is committed, a token only feeds the second clock.
         let hot = self.committed == Some(id);
         let now = wall::now();

@@ -4,7 +4,7 @@
 
 use super::in_force::InForce;
 use super::memory::{account, key_tag};
-use crate::config::{Capability, Config, Ladder, Provider, Rung};
+use crate::config::{Config, Ladder, Provider, Rung};
 use policy::{LadderIndex, RungIndex};
 use shared::admin::board::{
     BudgetState, HealthState, KeyState, Limits, ProviderState, RungNow, RungPast, Step, Users,
@@ -59,15 +59,6 @@ fn provider(provider: &Provider, at: UnixMillis) -> ProviderState {
 }
 
 fn rung(rung: &Rung, config: &Config) -> RungState {
-    let all = [
-        Capability::Tools,
-        Capability::ParallelTools,
-        Capability::JsonSchema,
-        Capability::Images,
-        Capability::Audio,
-        Capability::Files,
-    ];
-    let able = all.into_iter().filter(|one| rung.supports.has(*one));
     let provider = config.providers.get(rung.provider);
     let concurrent = provider.and_then(|provider| provider.max_connections);
     RungState {
@@ -77,8 +68,8 @@ fn rung(rung: &Rung, config: &Config) -> RungState {
         region: rung.region.clone(),
         domains: rung.domains.clone(),
         price: rung.price,
-        supports: able.map(|one| one.as_str().to_owned()).collect(),
-        context: rung.context,
+        supports: rung.spec.can.list().map(|one| one.as_str().to_owned()).collect(),
+        context: rung.spec.context,
         limits: Limits { rps: None, concurrent: concurrent.map(|most| most as u64) },
         health: HealthState {
             state: BreakerState::Closed.into(),
@@ -102,7 +93,7 @@ fn rung(rung: &Rung, config: &Config) -> RungState {
 }
 
 fn ladder(ladder: &Ladder, config: &Config, config_rev: u64) -> LadderState {
-    let names = ladder.rungs.iter().filter_map(|rung| config.rungs.get(*rung));
+    let names = ladder.spec.rungs.iter().filter_map(|rung| config.rungs.get(rung.0));
     let order: Vec<String> = names.map(|rung| rung.name.clone()).collect();
     let step = |rung: &String| Step {
         rung: rung.clone(),
@@ -115,7 +106,7 @@ fn ladder(ladder: &Ladder, config: &Config, config_rev: u64) -> LadderState {
     LadderState {
         name: ladder.name.clone(),
         aliases: ladder.aliases.clone(),
-        interactive: ladder.interactive,
+        interactive: ladder.spec.interactive,
         steps: order.iter().map(step).collect(),
         config_order: order.clone(),
         order,

@@ -5,16 +5,15 @@
 //! began with is what it ends with. So none of this ever changes.
 
 use super::memory::{Identity, account, fingerprint};
-use super::specs::{ladder_spec, matchers, rung_spec};
-use crate::config::{self, Config, Degrade, Supports};
+use super::numbers::{dialect_number, number_of};
+use crate::config::{self, Config};
 use crate::live::Live;
 use crate::provider::{CannotBuild, Provider};
 use dialect::matchers::Matcher;
-use policy::{LadderIndex, LadderSpec, Placed, RungIndex, places};
-use shared::{Dialect, Price, UnixMillis};
+use policy::{LadderIndex, LadderSpec, Placed, RungIndex, RungSpec, places};
+use shared::{Price, UnixMillis};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A ladder by its name.
 #[derive(Debug)]
@@ -76,20 +75,12 @@ pub struct Rung {
     pub provider: Arc<Provider>,
     /// The operator's own matchers for its provider's errors.
     pub matchers: Arc<[Matcher]>,
-    /// The most tokens of one answer, if known.
-    pub max_output: Option<u64>,
     /// Its price, if known.
     pub price: Option<Price>,
-    /// What it is able to do.
-    pub supports: Supports,
-    /// What it is asked less of instead of being passed over.
-    pub degrade: Degrade,
     /// Whether it is asked for usage.
     pub ask_usage: bool,
-    /// Whether signs of life without content matter here.
-    pub pings_count: bool,
-    /// Its own first clock.
-    pub ttft: Option<Duration>,
+    /// What the walk goes by.
+    pub spec: RungSpec,
     /// Its provider's name in the config.
     pub provider_name: Arc<str>,
     /// What it shares with others.
@@ -207,30 +198,23 @@ pub(super) fn prepare(
 ) -> Result<Prepared, CannotBuild> {
     places.domains.learn(&config.rungs);
     let providers = providers(&config, before)?;
-    let matchers: Vec<_> = config.providers.iter().map(matchers).collect();
     let (placed, identities) = place_rungs(&config, &mut places);
     let mut rungs = Vec::new();
     let mut by_place = vec![None; places.rungs.len()];
     for (settings, place) in config.rungs.iter().zip(&placed) {
-        let provider = providers.get(settings.provider).zip(matchers.get(settings.provider));
-        let Some((provider, matchers)) = provider else { continue };
+        let provider =
+            providers.get(settings.provider).zip(config.providers.get(settings.provider));
+        let Some((provider, configured)) = provider else { continue };
         let rung = Arc::new(Rung {
             name: settings.name.as_str().into(),
             index: place.at,
             model: settings.model.clone(),
             provider: Arc::clone(provider),
-            matchers: Arc::clone(matchers),
-            max_output: settings.max_output,
+            matchers: configured.matchers.as_slice().into(),
             price: settings.price,
-            supports: settings.supports,
-            degrade: settings.degrade,
             ask_usage: settings.stream_options,
-            pings_count: settings.pings_count,
-            ttft: settings.ttft,
-            provider_name: config
-                .providers
-                .get(settings.provider)
-                .map_or_else(|| Arc::from(""), |provider| provider.name.as_str().into()),
+            spec: place.spec.clone(),
+            provider_name: configured.name.as_str().into(),
             domains: settings.domains.as_slice().into(),
         });
         if let Some(slot) = by_place.get_mut(place.at.0) {
@@ -273,14 +257,15 @@ fn place_rungs(config: &Config, places: &mut Places) -> (Vec<Placed>, Vec<(RungI
     let with_provider = config.rungs.iter().filter_map(|rung| {
         let provider = config.providers.get(rung.provider)?;
         let known_as = (Arc::from(rung.name.as_str()), fingerprint(provider, rung));
-        Some((rung, known_as, account(provider)))
+        Some((rung, known_as, provider))
     });
     let wanted: Vec<_> = with_provider.collect();
     let known_as: Vec<_> = wanted.iter().map(|(_, known_as, _)| known_as.clone()).collect();
     let given = self::places(&places.rungs, &known_as);
     let mut placed = Vec::new();
     let mut identities = Vec::new();
-    for ((rung, known_as, account), at) in wanted.into_iter().zip(given) {
+    for ((rung, known_as, provider), at) in wanted.into_iter().zip(given) {
+        let account = account(provider);
         let another_key = places.accounts.get(at).is_some_and(|before| *before != account);
         match places.accounts.get_mut(at) {
             Some(before) => before.clone_from(&account),
@@ -290,12 +275,16 @@ fn place_rungs(config: &Config, places: &mut Places) -> (Vec<Placed>, Vec<(RungI
             }
         }
         let (name, fingerprint) = known_as;
-        let dialect = config.providers.get(rung.provider).map(|provider| provider.dialect);
         let at = RungIndex(at);
         let before = places.last.insert(Arc::clone(&name), at);
         placed.push(Placed {
             at,
-            spec: rung_spec(rung, dialect.unwrap_or(Dialect::OpenaiChat), &places.domains),
+            spec: RungSpec {
+                model: number_of(&rung.model),
+                domains: places.domains.of(&rung.domains),
+                dialect: dialect_number(provider.dialect),
+                ..rung.spec.clone()
+            },
             heir_of: before.filter(|&before| before != at),
             another_key,
         });
@@ -306,8 +295,9 @@ fn place_rungs(config: &Config, places: &mut Places) -> (Vec<Placed>, Vec<(RungI
 
 /// A variant by the board's places of its rungs.
 fn prompt(variant: &config::Prompt, places: &[RungIndex]) -> Prompt {
-    let text =
-        |(rung, text): &(usize, String)| Some((places.get(*rung).copied()?, Secret(text.clone())));
+    let text = |(rung, text): &(RungIndex, String)| {
+        Some((places.get(rung.0).copied()?, Secret(text.clone())))
+    };
     Prompt { name: variant.name.clone(), texts: variant.texts.iter().filter_map(text).collect() }
 }
 
@@ -321,12 +311,17 @@ fn place_ladders(config: &Config, places: &mut Places, rungs: &[Placed]) -> Vec<
         if at == places.ladders.len() {
             places.ladders.push(Arc::clone(&name));
         }
-        let spec = Arc::new(ladder_spec(settings, &rungs, early));
+        let on_board = settings.spec.rungs.iter().filter_map(|rung| rungs.get(rung.0).copied());
+        let spec = Arc::new(LadderSpec {
+            rungs: on_board.collect(),
+            early_headers: early,
+            ..settings.spec.clone()
+        });
         ladders.push(Arc::new(Ladder {
             name,
             index: LadderIndex(at),
             spec,
-            one_model: settings.one_model || settings.rungs.len() == 1,
+            one_model: settings.one_model || settings.spec.rungs.len() == 1,
             prompts: settings.prompts.iter().map(|variant| prompt(variant, &rungs)).collect(),
             prompt: settings.prompt.as_ref().and_then(|wanted| {
                 settings.prompts.iter().position(|variant| variant.name == *wanted)

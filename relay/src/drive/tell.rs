@@ -1,7 +1,7 @@
 //! The words for a failure: what happened, and what to do about it.
 
 use dialect::provider_error::ProviderError;
-use policy::{Failure, Told};
+use policy::{Capability, Failure, Told};
 use shared::{AttemptOutcome, PassedOver};
 use std::time::Duration;
 
@@ -52,7 +52,9 @@ fn own_words(
     match failure.told {
         Told::Rejected(outcome) => rejected(name, outcome, speaker),
         Told::NoRungAble { reason: PassedOver::Dialect, .. } => no_words(name, untold),
-        Told::NoRungAble { reason, feature } => no_rung_able(name, reason, feature),
+        Told::NoRungAble { reason, feature } => {
+            no_rung_able(name, reason, feature.map(Capability::as_str))
+        }
         Told::AllForcedOpen => upstream(
             "all_forced_open",
             format!("'{name}' is out of service for now: its operator has stopped it. Try later."),
@@ -230,7 +232,7 @@ mod tests {
             Told::Rejected(AttemptOutcome::ContextExceeded),
             Told::Rejected(AttemptOutcome::Refused),
             able(PassedOver::Dialect, None),
-            able(PassedOver::Capability, Some("tools")),
+            able(PassedOver::Capability, Some(Capability::Tools)),
             able(PassedOver::MaxOutput, None),
             able(PassedOver::Context, None),
             Told::AllForcedOpen,

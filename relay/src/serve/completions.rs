@@ -295,7 +295,7 @@ async fn schema(
         return Ok(None);
     }
     let mut rungs = ladder.spec.rungs.iter().filter_map(|rung| in_force.rung(*rung));
-    if !ladder.validate && !rungs.any(|rung| rung.degrade.json_schema) {
+    if !ladder.validate && !rungs.any(|rung| rung.spec.degrade.json_schema) {
         return Ok(None);
     }
     let asked = Arc::clone(request);

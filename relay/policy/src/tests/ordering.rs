@@ -4,8 +4,8 @@ use super::scenario::*;
 use crate::order::adapt;
 use crate::preview::{is_all_sick, lost_capability, replan};
 use crate::{
-    Board, Capabilities, Input, LadderIndex, LadderSpec, Need, Order, RungIndex, RungSpec, Time,
-    Told,
+    Board, Capabilities, Capability, Input, LadderIndex, LadderSpec, Need, Order, RungIndex,
+    RungSpec, Time, Told,
 };
 use shared::{
     AttemptKind as K, AttemptOutcome as O, Cause, OrderSource, OverrideMode, RequestOutcome,
@@ -211,7 +211,7 @@ fn a_capability_is_lost_with_the_last_rung_that_has_it() {
     let need = Need { capabilities: images, ..streaming() };
     assert_eq!(lost_capability(&board, &spec, &need, NOW), None);
     board.force(RungIndex(0), NOW, OverrideMode::ForcedOpen);
-    assert_eq!(lost_capability(&board, &spec, &need, NOW), Some("images"));
+    assert_eq!(lost_capability(&board, &spec, &need, NOW), Some(Capability::Images));
     assert_eq!(lost_capability(&board, &spec, &streaming(), NOW), None);
     board.force(RungIndex(1), NOW, OverrideMode::ForcedOpen);
     assert_eq!(lost_capability(&board, &spec, &need, NOW), None, "then it is the last rung");

@@ -1,7 +1,7 @@
 //! Which rungs are candidates, and what happens when none is.
 
 use super::scenario::*;
-use crate::{Capabilities, Degrade, Input, LadderSpec, Need, RungSpec, Told};
+use crate::{Capabilities, Capability, Degrade, Input, LadderSpec, Need, RungSpec, Told};
 use shared::{AttemptKind as K, PassedOver, RequestOutcome};
 use std::time::Duration;
 
@@ -92,7 +92,8 @@ fn no_rung_able_is_a_400_that_names_the_feature() {
     let mut stage = Stage::set(ladder(1), specs, Need { capabilities, ..streaming() });
     let told = failure(&stage.give(Input::Start));
     assert_eq!((told.status, told.outcome), (400, RequestOutcome::NoCandidate));
-    let gist = Told::NoRungAble { reason: PassedOver::Capability, feature: Some("audio") };
+    let gist =
+        Told::NoRungAble { reason: PassedOver::Capability, feature: Some(Capability::Audio) };
     assert_eq!(told.told, gist);
 }
 

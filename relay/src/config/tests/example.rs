@@ -2,6 +2,11 @@
 
 use super::{Fake, parse, read};
 use crate::config::*;
+use dialect::matchers::{Field, Matcher};
+use policy::ladder::DEFAULT_TTFT;
+use policy::{
+    BreakerSpec, Capabilities, Capability, LadderSpec, OnEmpty, OnRefusal, RungIndex, RungSpec,
+};
 use shared::{Price, Signature};
 use std::time::Duration;
 
@@ -105,28 +110,12 @@ fn completed_it_means_exactly_this() {
     assert_eq!(config.rungs, rungs());
     let chat = Ladder {
         name: "chat".to_owned(),
-        rungs: vec![0, 1, 2],
         aliases: vec!["gpt-4o".to_owned()],
-        interactive: true,
-        require: Vec::new(),
-        clocks: Clocks {
+        spec: LadderSpec {
+            rungs: vec![RungIndex(0), RungIndex(1), RungIndex(2)],
             ttft: Some(Duration::from_secs(15)),
-            inter_token: Duration::from_secs(15),
-            total: Duration::from_secs(90),
-            stream_total: Duration::from_mins(15),
+            ..LadderSpec::default()
         },
-        retries: None,
-        fail_fast: false,
-        max_attempts: None,
-        patience: None,
-        side_effects_none: false,
-        hedge: Hedge::default(),
-        max_in_flight: 2,
-        retry_budget: RetryBudget::default(),
-        max_hedges: 1,
-        race: 0,
-        shed: false,
-        drill: 0.0,
         one_model: false,
         validate: false,
         prompts: Vec::new(),
@@ -147,19 +136,8 @@ fn rungs() -> [Rung; 3] {
         domains: vec!["here".to_owned(), "attic".to_owned()],
         region: Some("attic".to_owned()),
         price: None,
-        supports: Supports::ALL,
-        context: None,
-        max_output: None,
-        ttft: None,
-        inter_token: None,
-        pings_count: false,
-        on_empty: OnEmpty::Next,
-        on_refusal: OnRefusal::End,
-        degrade: Degrade::default(),
         stream_options: true,
-        hold_base: Duration::from_secs(2),
-        max_hold: Duration::from_secs(900),
-        breaker: Breaker::default(),
+        spec: RungSpec::default(),
     };
     let opus = Rung {
         name: "opus".to_owned(),
@@ -167,6 +145,7 @@ fn rungs() -> [Rung; 3] {
         domains: vec!["here".to_owned()],
         region: None,
         price: Some(Price::default()),
+        spec: RungSpec { free: true, ..RungSpec::default() },
         ..local.clone()
     };
     let sol = Rung {
@@ -180,8 +159,11 @@ fn rungs() -> [Rung; 3] {
             cache_write: None,
             output: 10_000_000_000,
         }),
-        supports: Supports { audio: false, files: false, ..Supports::ALL },
-        context: Some(400_000),
+        spec: RungSpec {
+            can: Capabilities { audio: false, files: false, ..Capabilities::ALL },
+            context: Some(400_000),
+            ..RungSpec::default()
+        },
         ..opus.clone()
     };
     [sol, opus, local]
@@ -226,32 +208,44 @@ fn every_other_key_means_something() {
     );
     let matcher = Matcher {
         status: Some(403),
-        field: MatchField::Message,
+        field: Field::Message,
         contains: "no money".to_owned(),
         signature: Signature::Auth,
     };
     assert_eq!(provider.matchers, [matcher]);
     let rung = &rungs[0];
-    assert_eq!(rung.supports, Supports::only(&[Capability::Audio, Capability::Files]));
-    assert_eq!(
-        (rung.max_output, rung.ttft, rung.inter_token),
-        (Some(9), Some(secs(8)), Some(secs(9)))
-    );
-    assert_eq!((rung.on_empty, rung.on_refusal), (OnEmpty::ByPrice, OnRefusal::Next));
-    assert_eq!((rung.pings_count, rung.stream_options), (true, false));
-    assert_eq!((rung.hold_base, rung.max_hold), (secs(1), secs(60)));
+    assert!(!rung.stream_options);
+    let meant = RungSpec {
+        can: Capabilities::only(&[Capability::Audio, Capability::Files]),
+        max_output: Some(9),
+        ttft: Some(secs(8)),
+        inter_token: Some(secs(9)),
+        pings_count: true,
+        // Its answers cost something.
+        on_empty: OnEmpty::End,
+        on_refusal: OnRefusal::Next,
+        hold_base: secs(1),
+        max_hold: secs(60),
+        ..RungSpec::default()
+    };
+    assert_eq!(rung.spec, meant);
     assert_eq!(rung.price.unwrap().cache_write, Some(3_750_000_000));
     // In file order, not in that of the alphabet.
     let names: Vec<_> = ladders.iter().map(|ladder| &*ladder.name).collect();
     assert_eq!(names, ["z", "a"]);
     let ladder = &ladders[1];
-    assert_eq!(ladder.require, [Capability::Audio]);
-    assert_eq!(
-        (ladder.retries, ladder.max_attempts, ladder.patience),
-        (Some(0), Some(3), Some(secs(0)))
-    );
-    assert!(ladder.fail_fast && !ladder.interactive && ladder.side_effects_none);
-    assert_eq!(ladder.clocks, Clocks::default());
+    let meant = LadderSpec {
+        rungs: vec![RungIndex(1), RungIndex(0)],
+        interactive: false,
+        require: Capabilities::only(&[Capability::Audio]),
+        retries: Some(0),
+        fail_fast: true,
+        max_attempts: Some(3),
+        patience: Some(secs(0)),
+        side_effects_none: true,
+        ..LadderSpec::default()
+    };
+    assert_eq!(ladder.spec, meant);
 }
 
 const FULL: &str = r##"
@@ -325,5 +319,22 @@ fn the_defaults_are_as_the_manual_has_them() {
     assert_eq!(Admin::default().listen.to_string(), "127.0.0.1:8788");
     let journal = JournalConfig::default();
     assert_eq!((journal.retain, journal.max_size), (secs(2_592_000), 4_294_967_296));
-    assert_eq!(Clocks::TTFT, secs(15));
+    assert_eq!(DEFAULT_TTFT, secs(15));
+    let ladder = LadderSpec::default();
+    assert_eq!((ladder.inter_token, ladder.total), (secs(15), secs(90)));
+    assert_eq!((ladder.stream_total, ladder.early_headers), (secs(900), server.early_headers));
+    let hedge = ladder.hedge;
+    assert_eq!((hedge.min, hedge.max, hedge.initial), (secs(1) / 4, secs(4), secs(2)));
+    let budgets = (hedge.share, hedge.burst, ladder.retry.share, ladder.retry.burst);
+    assert_eq!(budgets, (0.10, 20.0, 0.20, 20.0));
+    let breaker = BreakerSpec::default();
+    assert_eq!(
+        (breaker.open_consecutive, breaker.min_samples, breaker.close_successes),
+        (5, 10, 2)
+    );
+    assert_eq!((breaker.open_rate, breaker.jitter), (0.5, 0.3));
+    assert_eq!(
+        (breaker.window, breaker.cooldown, breaker.max_cooldown),
+        (secs(30), secs(5), secs(10))
+    );
 }

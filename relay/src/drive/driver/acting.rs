@@ -279,15 +279,20 @@ impl Driver {
 fn degrade(rung: &Rung, need: &Need) -> Degrade {
     let asked = need.capabilities;
     Degrade {
-        json_schema: rung.degrade.json_schema && !rung.supports.json_schema && asked.json_schema,
-        parallel_tools: rung.degrade.parallel_tools && !rung.supports.parallel_tools && asked.tools,
-        max_output: rung.degrade.max_output,
+        json_schema: rung.spec.degrade.json_schema
+            && !rung.spec.can.json_schema
+            && asked.json_schema,
+        parallel_tools: rung.spec.degrade.parallel_tools
+            && !rung.spec.can.parallel_tools
+            && asked.tools,
+        max_output: rung.spec.degrade.max_output,
     }
 }
 
 /// What was made less of, in words for the journal.
 fn degraded(degrade: Degrade, need: &Need, rung: &Rung) -> impl Iterator<Item = &'static str> {
-    let too_long = need.max_output.zip(rung.max_output).is_some_and(|(asked, most)| asked > most);
+    let too_long =
+        need.max_output.zip(rung.spec.max_output).is_some_and(|(asked, most)| asked > most);
     [
         (degrade.json_schema, "json_schema"),
         (degrade.parallel_tools, "parallel_tools"),

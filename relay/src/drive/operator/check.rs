@@ -78,7 +78,7 @@ impl Relay {
         let ladders = in_force.ladders.iter().map(|ladder| &ladder.spec);
         let own = ladders.filter(|spec| spec.rungs.contains(&rung.index));
         let own = own.map(|spec| spec.ttft.unwrap_or(FIRST)).max();
-        rung.ttft.or(own).unwrap_or(FIRST)
+        rung.spec.ttft.or(own).unwrap_or(FIRST)
     }
 
     async fn run_check(
@@ -171,7 +171,7 @@ impl Relay {
         };
         let target = Target {
             model: &rung.model,
-            max_output: rung.max_output,
+            max_output: rung.spec.max_output,
             ask_usage: rung.ask_usage,
             system: None,
             degrade: Degrade::default(),

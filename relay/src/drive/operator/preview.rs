@@ -214,7 +214,7 @@ impl Relay {
         let past = self.past.of_ladder(ladder.index);
         let lost = |gone: &Gone| {
             let capability = lost_capability(after, spec, &gone.need, *now)?;
-            lost_capability(before, spec, &gone.need, *now).is_none().then_some(capability)
+            lost_capability(before, spec, &gone.need, *now).is_none().then_some(capability.as_str())
         };
         let lost: Vec<_> = past.iter().filter_map(lost).collect();
         let words: BTreeSet<_> = lost.iter().copied().collect();

@@ -1,6 +1,4 @@
-//! What a rung is able to do, and what a ladder requires.
-
-use super::tree::Value;
+//! What a request may need and a rung may lack.
 
 /// Something that a request may need and a rung may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,34 +17,27 @@ pub enum Capability {
     Files,
 }
 
-/// The capabilities and their words.
-const WORDS: &[(&str, Capability)] = &[
-    ("tools", Capability::Tools),
-    ("parallel_tools", Capability::ParallelTools),
-    ("json_schema", Capability::JsonSchema),
-    ("images", Capability::Images),
-    ("audio", Capability::Audio),
-    ("files", Capability::Files),
-];
-
 impl Capability {
+    /// Each with its word in the config.
+    pub const WORDS: &[(&'static str, Self)] = &[
+        ("tools", Self::Tools),
+        ("parallel_tools", Self::ParallelTools),
+        ("json_schema", Self::JsonSchema),
+        ("images", Self::Images),
+        ("audio", Self::Audio),
+        ("files", Self::Files),
+    ];
+
     /// Its word in the config, such as `json_schema`.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Tools => "tools",
-            Self::ParallelTools => "parallel_tools",
-            Self::JsonSchema => "json_schema",
-            Self::Images => "images",
-            Self::Audio => "audio",
-            Self::Files => "files",
-        }
+    pub fn as_str(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, it)| *it == self).map_or("", |(word, _)| word)
     }
 }
 
-/// What a rung is able to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Supports {
+/// What a rung is able to do, or what a request needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Capabilities {
     /// Tool calls.
     pub tools: bool,
     /// Several tool calls in one answer.
@@ -61,9 +52,8 @@ pub struct Supports {
     pub files: bool,
 }
 
-impl Supports {
-    /// Of a rung that does not say: unknown counts as able, or a short config
-    /// would serve nothing.
+impl Capabilities {
+    /// Everything.
     pub const ALL: Self = Self {
         tools: true,
         parallel_tools: true,
@@ -99,11 +89,30 @@ impl Supports {
             Capability::Files => self.files,
         }
     }
-}
 
-/// Reads a list of capability words.
-pub(super) fn read(value: &Value<'_>) -> Vec<Capability> {
-    value.words(WORDS).unwrap_or_default()
+    /// Those that are among them.
+    pub fn list(self) -> impl Iterator<Item = Capability> {
+        Capability::WORDS.iter().map(|(_, it)| *it).filter(move |it| self.has(*it))
+    }
+
+    /// The first capability of `need` that is missing here.
+    #[must_use]
+    pub fn lacks(self, need: Self) -> Option<Capability> {
+        need.list().find(|it| !self.has(*it))
+    }
+
+    /// What either has.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self {
+            tools: self.tools | other.tools,
+            parallel_tools: self.parallel_tools | other.parallel_tools,
+            json_schema: self.json_schema | other.json_schema,
+            images: self.images | other.images,
+            audio: self.audio | other.audio,
+            files: self.files | other.files,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -112,13 +121,12 @@ mod tests {
 
     #[test]
     fn each_word_switches_its_own_capability_on() {
-        for (word, capability) in WORDS {
+        for (word, capability) in Capability::WORDS {
             assert_eq!(capability.as_str(), *word);
-            let only = Supports::only(&[*capability]);
-            for (_, other) in WORDS {
-                assert_eq!(only.has(*other), other == capability, "{word}");
-            }
-            assert!(Supports::ALL.has(*capability));
+            let only = Capabilities::only(&[*capability]);
+            assert_eq!(only.list().collect::<Vec<_>>(), [*capability], "{word}");
+            assert!(Capabilities::ALL.has(*capability));
+            assert_eq!(Capabilities::default().lacks(only), Some(*capability));
         }
     }
 }

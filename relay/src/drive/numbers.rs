@@ -1,0 +1,17 @@
+//! The numbers by which the core knows what has a name: it compares them and no more.
+
+use shared::Dialect;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// The number by which the core knows a dialect.
+pub(super) fn dialect_number(dialect: Dialect) -> u8 {
+    let place = Dialect::ALL.iter().position(|one| *one == dialect);
+    place.and_then(|place| u8::try_from(place).ok()).unwrap_or(0)
+}
+
+/// The number by which the core tells models, and clients, apart.
+pub(super) fn number_of(name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
+}
