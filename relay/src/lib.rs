@@ -11,7 +11,8 @@
 //! | [`drive`] | one driver per request: inputs in, actions out |
 //! | [`provider`] | calls to providers |
 //! | [`metrics`], [`live`], [`feed`], [`config`] | the numbers, and what was configured; they do not know each other |
-//! | [`dialect`], [`policy`], [`journal`] | packages of their own: wire formats, rules, the record; they do not know each other |
+//! | [`dialect`], [`policy`], [`journal`] | packages of their own: wire formats, rules, the journal; they do not know each other |
+//! | [`record`] | a package: what is recorded of a request and an attempt |
 //!
 //! Beside them [`wall`], the only file that reads the clock; [`stderr`], the log's way out;
 //! [`mock`](::mock), a package: a provider that misbehaves on cue and knows nothing of the rest;

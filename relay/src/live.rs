@@ -25,11 +25,12 @@ mod rung;
 mod tests;
 mod waits;
 
-pub use ladder::{LadderSeen, RequestFacts};
+pub use ladder::LadderSeen;
 pub use minute::{LadderMinute, StepMinute};
-pub use rung::{AttemptFacts, RungSeen};
+pub use rung::RungSeen;
 
 use ladder::LadderLive;
+use record::{AttemptEnd, RequestEnd};
 use rung::RungLive;
 use shared::{StreamVerdict, TokenVerdict};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -109,8 +110,8 @@ impl Live {
     }
 
     /// A request ended.
-    pub fn ended(&self, ladder: usize, now: At, facts: &RequestFacts<'_>) {
-        self.ladder(ladder, |ladder| ladder.ended(now, facts));
+    pub fn ended(&self, ladder: usize, now: At, ticket: Ticket, end: &RequestEnd) {
+        self.ladder(ladder, |ladder| ladder.ended(now, ticket, end));
     }
 
     /// An attempt goes out; whether it is its request's first one.
@@ -128,9 +129,10 @@ impl Live {
     }
 
     /// An attempt ended.
-    pub fn attempt(&self, of: Pair, now: At, ticket: Ticket, facts: &AttemptFacts<'_>) {
-        self.rung(of.rung, |rung| rung.ended(now, ticket, facts));
-        self.ladder(of.ladder, |ladder| ladder.attempt(now, of.rung, facts));
+    pub fn attempt(&self, ladder: usize, now: At, ticket: Ticket, end: &AttemptEnd) {
+        let had_token = self.rung(end.start.place, |rung| rung.ended(now, ticket, end));
+        let had_token = had_token.unwrap_or_default();
+        self.ladder(ladder, |ladder| ladder.attempt(now, end, had_token));
     }
 
     /// A request that was begun is gone without an end of its own: the relay failed.
@@ -185,7 +187,7 @@ impl Live {
     }
 }
 
-/// Whether a stream that had begun well broke.
-fn broke(facts: &AttemptFacts<'_>) -> bool {
-    facts.had_token && facts.stream_verdict == Some(StreamVerdict::Bad)
+/// Whether a stream, if it had begun well, broke.
+fn stream_broke(end: &AttemptEnd) -> bool {
+    end.stream_verdict == Some(StreamVerdict::Bad)
 }

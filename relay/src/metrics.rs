@@ -27,12 +27,12 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-pub use attempts::{After, AttemptFacts, TRANSITIONS};
+pub use attempts::TRANSITIONS;
 pub use exposition::Format;
-pub use requests::RequestFacts;
 pub use standing::{ConfigNow, JournalNow, LadderNow, Now, RungNow};
 
 use prometheus_client::registry::Registry;
+use record::{AttemptEnd, RequestEnd};
 use shared::{AttemptKind, BreakerState, TokenVerdict, TransitionRule};
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,10 +98,16 @@ impl Metrics {
         self.attempts.begin(names);
     }
 
-    /// An attempt goes out: the `n`-th of its request. `after` is what made a retry or a
-    /// failover necessary.
-    pub fn dialled(&self, ladder: &Arc<str>, n: u32, kind: AttemptKind, after: Option<After>) {
-        self.attempts.dialled(ladder, n, kind, after);
+    /// An attempt goes out: the `n`-th of its request. `before` is the last one that has ended,
+    /// which made a retry or a failover necessary.
+    pub fn dialled(
+        &self,
+        ladder: &Arc<str>,
+        n: u32,
+        kind: AttemptKind,
+        before: Option<&AttemptEnd>,
+    ) {
+        self.attempts.dialled(ladder, n, kind, before);
     }
 
     /// A hedge became its request's answer.
@@ -109,9 +115,9 @@ impl Metrics {
         self.attempts.hedge_won(ladder);
     }
 
-    /// An attempt ended.
-    pub fn attempt(&self, facts: &AttemptFacts<'_>) {
-        self.attempts.ended(facts);
+    /// An attempt that was made for `ladder` ended.
+    pub fn attempt(&self, ladder: &Arc<str>, end: &AttemptEnd) {
+        self.attempts.ended(ladder, end);
     }
 
     /// A probe that ran on unseen told its rung's breaker this.
@@ -124,9 +130,10 @@ impl Metrics {
         self.attempts.transition(rung, to, rule);
     }
 
-    /// A request ended.
-    pub fn request(&self, facts: &RequestFacts<'_>) {
-        self.requests.ended(facts);
+    /// A request ended. One whose model named no ladder that its client may use, or was not
+    /// read, is counted under none.
+    pub fn request(&self, end: &RequestEnd) {
+        self.requests.ended(end);
     }
 
     /// A request was turned away by the relay itself, for the reason that `code` names.

@@ -9,9 +9,10 @@
 
 use ::tests::clock;
 use journal::{
-    AttemptEnd, AttemptStart, GroupBy, Journal, JournalOptions, ReadError, Reader, RequestEnd,
-    RequestFilter, RequestStart, SeriesQuery, Sort, SummaryQuery, TransitionFilter,
+    GroupBy, Journal, JournalOptions, ReadError, Reader, RequestFilter, SeriesQuery, Sort,
+    SummaryQuery, TransitionFilter,
 };
+use record::{AttemptEnd, AttemptStart, RequestEnd, RequestStart, millis};
 use shared::{
     AttemptKind, AttemptOutcome, NanoUsd, RequestId, RequestOutcome, TokenVerdict, UnixMillis,
     Usage,
@@ -202,6 +203,7 @@ fn request(at: UnixMillis, number: u64) -> RequestEnd {
                 request: start.id,
                 n,
                 rung: made.rung(n).into(),
+                place: 0,
                 kind: if n == 1 { AttemptKind::First } else { AttemptKind::Failover },
                 probe: false,
                 at,
@@ -212,9 +214,9 @@ fn request(at: UnixMillis, number: u64) -> RequestEnd {
             status: Some(200),
             verdict: Some(TokenVerdict::Good),
             stream_verdict: None,
-            headers_ms: Some(100),
-            ttft_ms: Some(made.ttft_ms),
-            latency_ms: Some(made.ttft_ms + 4_000),
+            headers: Some(Duration::from_millis(100)),
+            ttft: Some(made.ttft),
+            latency: Some(made.ttft + AFTER_TOKEN),
             events: 100,
             bytes: 9_000,
             usage: Usage { input: Some(800), output: Some(300), ..Usage::default() },
@@ -228,17 +230,19 @@ fn request(at: UnixMillis, number: u64) -> RequestEnd {
         outcome: if made.failed { RequestOutcome::Failed } else { RequestOutcome::Ok },
         cause: None,
         status: Some(200),
-        answered_by: (!made.failed).then(|| made.rung(made.attempts).into()),
+        answered: (!made.failed).then_some(made.attempts),
         hedged: false,
-        ttft_ms: Some(made.ttft_ms),
-        latency_ms: Some(made.ttft_ms + 4_000),
+        ttft: Some(made.ttft),
+        latency: Some(made.ttft + AFTER_TOKEN),
         events: 100,
         bytes: 9_000,
         attempts,
         passed_over: Vec::new(),
-        unsaid: Vec::new(),
     }
 }
+
+/// From the first token to the end.
+const AFTER_TOKEN: Duration = Duration::from_secs(4);
 
 /// What a request is like, from its number alone.
 struct Made {
@@ -246,7 +250,7 @@ struct Made {
     attempts: u32,
     failed: bool,
     rare: bool,
-    ttft_ms: u64,
+    ttft: Duration,
     cost: i64,
 }
 
@@ -265,7 +269,9 @@ impl Made {
             attempts: if luck.is_multiple_of(4) { 2 } else { 1 },
             failed: luck.is_multiple_of(400),
             rare: luck.is_multiple_of(20_000),
-            ttft_ms: 200 + luck % 1_000 + if luck.is_multiple_of(500) { luck % 60_000 } else { 0 },
+            ttft: Duration::from_millis(
+                200 + luck % 1_000 + if luck.is_multiple_of(500) { luck % 60_000 } else { 0 },
+            ),
             cost: i64::try_from(luck % 9_000_000).unwrap_or(0),
         }
     }
@@ -310,8 +316,8 @@ fn fill(path: &Path, requests: u64) -> Res<()> {
             let at = UnixMillis(first + i64::try_from(number * SPAN_MS / requests)?);
             let made = Made::of(number);
             let id = id(at, number).number();
-            let (ttft, total) =
-                (i64::try_from(made.ttft_ms)?, i64::try_from(made.ttft_ms + 4_000)?);
+            let int = |span| i64::try_from(millis(span)).unwrap_or(i64::MAX);
+            let (ttft, total) = (int(made.ttft), int(made.ttft + AFTER_TOKEN));
             let outcome = if made.failed { "failed" } else { "ok" };
             let answered_by = (!made.failed).then(|| made.rung(made.attempts));
             request.execute((

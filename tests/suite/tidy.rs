@@ -155,12 +155,13 @@ fn uses(name: &str, words: &[&str]) -> Vec<String> {
 fn the_packages_depend_on_no_more_than_they_must() {
     // What Cargo does not build cannot be reached; these lists are the walls.
     for (package, dependencies) in [
-        ("policy", ["fastrand", "shared"].as_slice()),
+        ("record", ["shared"].as_slice()),
+        ("policy", &["fastrand", "shared"]),
         (
             "dialect",
             &["bytes", "httpdate", "jsonschema", "memchr", "serde", "serde_json", "sha2", "shared"],
         ),
-        ("journal", &["rusqlite", "serde", "serde_json", "shared", "tokio", "tracing"]),
+        ("journal", &["record", "rusqlite", "serde", "serde_json", "shared", "tokio", "tracing"]),
     ] {
         let manifest = root().join("relay").join(package).join("Cargo.toml");
         let text = std::fs::read_to_string(manifest).unwrap();

@@ -4,7 +4,7 @@
 //! has. So a start is held back for [`HOLD`]; an end that comes first takes it
 //! away, and the request is written once.
 
-use super::record::{Entry, Record};
+use super::entry::{Entry, Record};
 use super::writer::elapsed;
 use shared::{RequestId, UnixMillis};
 use std::collections::{HashMap, VecDeque};

@@ -3,9 +3,10 @@
 
 use super::actions::{end_order, insert_action};
 use super::captures;
+use super::entry::{Record, TransitionRecord};
 use super::kept::{end_override, insert_health};
 use super::minutes;
-use super::record::{AttemptEnd, AttemptStart, Record, RequestEnd, RequestStart, TransitionRecord};
+use record::{AttemptEnd, AttemptStart, CostUnknown, RequestEnd, RequestStart, millis};
 use rusqlite::{Connection, params};
 
 const START: &str = "INSERT INTO requests (id, at, client, ladder, model, stream)
@@ -133,15 +134,15 @@ fn insert_end(conn: &Connection, end: &RequestEnd) -> rusqlite::Result<()> {
         end.outcome.as_str(),
         end.cause.map(shared::Cause::as_str),
         end.status,
-        end.answered_by,
+        end.answered_by(),
         int(end.attempts.len() as u64),
         end.hedged,
-        end.ttft_ms.map(int),
-        end.latency_ms.map(int),
+        end.ttft.map(millis).map(int),
+        end.latency.map(millis).map(int),
         usage.input.map(int),
         usage.output.map(int),
         cost.ok().map(|cost| cost.0),
-        cost.err(),
+        cost.err().map(CostUnknown::as_str),
         int(end.events),
         int(end.bytes),
         passed_over(end),
@@ -172,9 +173,9 @@ fn insert_attempt_end(
         end.status,
         end.verdict.map(shared::TokenVerdict::as_str),
         end.stream_verdict.map(shared::StreamVerdict::as_str),
-        end.headers_ms.map(int),
-        end.ttft_ms.map(int),
-        end.latency_ms.map(int),
+        end.headers.map(millis).map(int),
+        end.ttft.map(millis).map(int),
+        end.latency.map(millis).map(int),
         int(end.events),
         int(end.bytes),
         end.usage.input.map(int),
@@ -184,7 +185,7 @@ fn insert_attempt_end(
         end.usage.reasoning.map(int),
         end.estimated,
         end.cost.ok().map(|cost| cost.0),
-        end.cost.err(),
+        end.cost.err().map(CostUnknown::as_str),
         (!end.left_out.is_empty()).then(|| end.left_out.join(",")),
     ])?;
     Ok(())
@@ -195,10 +196,9 @@ fn passed_over(end: &RequestEnd) -> Option<String> {
     if end.passed_over.is_empty() {
         return None;
     }
-    let pairs = end.passed_over.iter().map(|(rung, reason)| {
-        let mut row = vec![rung.as_ref().to_owned(), reason.as_str().to_owned()];
-        let unsaid = end.unsaid.iter().find(|(other, _)| other == rung);
-        row.extend(unsaid.map(|(_, feature)| feature.clone()));
+    let pairs = end.passed_over.iter().map(|passed| {
+        let mut row = vec![passed.rung.to_string(), passed.reason.as_str().to_owned()];
+        row.extend(passed.field.clone());
         serde_json::Value::from(row)
     });
     Some(serde_json::Value::Array(pairs.collect()).to_string())

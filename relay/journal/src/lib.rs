@@ -22,6 +22,7 @@
 pub mod actions;
 pub mod captures;
 pub mod commit;
+mod entry;
 mod file;
 pub mod health;
 mod held;
@@ -32,8 +33,7 @@ pub mod minutes;
 mod open;
 mod prune;
 pub mod reader;
-pub mod record;
-mod recover;
+pub mod recover;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -42,6 +42,7 @@ mod writer;
 pub use actions::{ActionFilter, ActionRecord, OrderEnd};
 pub use captures::{CaptureFilter, CaptureRecord, Captured};
 pub use commit::Commit;
+pub use entry::TransitionRecord;
 pub use health::Health;
 pub use kept::{
     HealthRecord, HoldRecord, Kept, OrderRecord, OverrideEnd, OverrideRecord, Versions,
@@ -51,10 +52,10 @@ pub use reader::{
     GroupBy, ReadError, Reader, RequestFilter, SeriesQuery, Sort, SummaryQuery, TransitionFilter,
     Usual,
 };
-pub use record::{AttemptEnd, AttemptStart, RequestEnd, RequestStart, TransitionRecord, cost_of};
 
+use entry::{Entry, Record};
 use health::{State, Stop};
-use record::{Entry, Record};
+use record::{AttemptStart, RequestEnd, RequestStart};
 use shared::UnixMillis;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};

@@ -13,7 +13,8 @@ mod pruning;
 mod reading;
 mod writing;
 
-use super::{AttemptEnd, AttemptStart, Commit, Journal, JournalOptions, RequestEnd, RequestStart};
+use super::{Commit, Journal, JournalOptions};
+use record::{AttemptEnd, AttemptStart, CostUnknown, PassedRung, RequestEnd, RequestStart};
 use rusqlite::Connection;
 use shared::{
     AttemptKind, AttemptOutcome, NanoUsd, PassedOver, RequestId, RequestOutcome, StreamVerdict,
@@ -115,6 +116,14 @@ fn id(number: u64) -> RequestId {
     RequestId::from_number(number)
 }
 
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn passed(rung: &str, reason: PassedOver) -> PassedRung {
+    PassedRung { rung: rung.into(), place: 0, reason, field: None }
+}
+
 fn start(number: u64) -> RequestStart {
     RequestStart {
         id: id(number),
@@ -127,7 +136,15 @@ fn start(number: u64) -> RequestStart {
 }
 
 fn attempt_start(number: u64, n: u32, rung: &str, kind: AttemptKind) -> AttemptStart {
-    AttemptStart { request: id(number), n, rung: rung.into(), kind, probe: false, at: now() }
+    AttemptStart {
+        request: id(number),
+        n,
+        rung: rung.into(),
+        place: 0,
+        kind,
+        probe: false,
+        at: now(),
+    }
 }
 
 fn attempt(number: u64, n: u32, rung: &str, kind: AttemptKind) -> AttemptEnd {
@@ -139,9 +156,9 @@ fn attempt(number: u64, n: u32, rung: &str, kind: AttemptKind) -> AttemptEnd {
         status: Some(200),
         verdict: Some(TokenVerdict::Good),
         stream_verdict: Some(StreamVerdict::Good),
-        headers_ms: Some(10),
-        ttft_ms: Some(20),
-        latency_ms: Some(300),
+        headers: Some(ms(10)),
+        ttft: Some(ms(20)),
+        latency: Some(ms(300)),
         events: 7,
         bytes: 700,
         usage: Usage {
@@ -164,14 +181,13 @@ fn end(number: u64) -> RequestEnd {
         outcome: RequestOutcome::Ok,
         cause: None,
         status: Some(200),
-        answered_by: Some("sol".into()),
+        answered: Some(1),
         hedged: false,
-        ttft_ms: Some(25),
-        latency_ms: Some(310),
+        ttft: Some(ms(25)),
+        latency: Some(ms(310)),
         events: 7,
         bytes: 720,
         attempts: vec![attempt(number, 1, "sol", AttemptKind::First)],
-        passed_over: vec![("opus".into(), PassedOver::Open)],
-        unsaid: Vec::new(),
+        passed_over: vec![passed("opus", PassedOver::Open)],
     }
 }

@@ -5,6 +5,7 @@
 //! meanwhile the channel fills, and what finds it full is lost and counted.
 
 use super::JournalOptions;
+use super::entry::Entry;
 use super::file::log_size;
 use super::health::{State, Stop};
 use super::held::Held;
@@ -12,7 +13,6 @@ use super::insert::insert;
 use super::lock::{self, Lock};
 use super::open::{BUSY, LOG_LIMIT, Link, OpenError, harm, open};
 use super::prune::Pruner;
-use super::record::Entry;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior, ffi};
 use shared::UnixMillis;

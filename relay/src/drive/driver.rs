@@ -13,7 +13,6 @@ use super::aside::Aside;
 use super::capture::Capture;
 use super::closing::Closing;
 use super::composing::is_aside;
-use super::count;
 use super::failed::Quotable;
 use super::held::Held;
 use super::in_force::{InForce, Ladder};
@@ -23,19 +22,21 @@ use super::numbers::{dialect_number, number_of};
 use super::reading::News;
 use super::relay::{Drain, Peer, Relay, Running, Signal};
 use super::reply::{Head, Out};
+use super::standing;
 use super::still::{Pause, Pauses};
 use super::turn;
 use crate::config::Stamp;
 use crate::live;
+use crate::live::Pair;
 use crate::wall;
 use bytes::{Bytes, BytesMut};
 use dialect::request::{ClientRequest, Thinks};
 use dialect::schema::Schema;
 use dialect::stamp;
 use http::HeaderMap;
-use journal::RequestStart;
 use policy::{Action, AttemptId, Capabilities, Effort, Input, Kind, Need, RungIndex, Time, Walk};
-use shared::{Cause, OverrideMode, RequestId, RequestOutcome, UnixMillis};
+use record::{RequestStart, millis};
+use shared::{Cause, OverrideMode, RequestId, RequestOutcome, TokenVerdict, UnixMillis};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -194,7 +195,7 @@ impl Driver {
             stream: request.stream(),
         };
         relay.journal.start(start.clone());
-        let seat = relay.live.began(ladder.index.0, count::at(accepted));
+        let seat = relay.live.began(ladder.index.0, standing::at(accepted));
         // Before the plan is made: what comes after it is heard.
         let signals = relay.signals();
         let forced_heard = signals.borrow().forced;
@@ -367,8 +368,13 @@ impl Driver {
     fn count_token(&mut self, now: Time, id: AttemptId) {
         let line = self.lines.iter_mut().find(|line| line.id == id && !line.counted);
         if let Some(line) = line {
-            let is_slow = self.walk.is_slow(id);
-            count::token(&self.relay.live, self.ladder.index, line, now, is_slow);
+            let Some(seat) = line.seat else { return };
+            line.counted = true;
+            let ttft = line.log.first_token.unwrap_or(now).since(line.log.dialled);
+            let verdict =
+                if self.walk.is_slow(id) { TokenVerdict::Slow } else { TokenVerdict::Good };
+            let of = Pair { ladder: self.ladder.index.0, rung: line.rung.index.0 };
+            self.relay.live.token(of, standing::at(now), seat, millis(ttft), verdict);
         }
     }
 

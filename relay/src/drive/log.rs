@@ -1,14 +1,14 @@
 //! What the journal will be told: kept while a request runs, written at its end.
 
-use super::in_force::{InForce, Rung};
+use super::in_force::Rung;
 use crate::provider::redact::is_plain_name;
 use crate::wall;
 use dialect::answer::Facts;
-use journal::{AttemptEnd, AttemptStart, RequestEnd, RequestStart};
-use policy::{RungIndex, Time};
+use policy::Time;
+use record::{AttemptEnd, AttemptStart, CostUnknown, PassedRung, RequestEnd, RequestStart, millis};
 use shared::{
-    AttemptOutcome, Cause, NanoUsd, PassedOver, RequestId, RequestOutcome, StreamVerdict,
-    TokenVerdict, UnixMillis, Usage,
+    AttemptOutcome, Cause, NanoUsd, RequestId, RequestOutcome, StreamVerdict, TokenVerdict,
+    UnixMillis, Usage,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,7 +74,7 @@ impl AttemptLog {
     ) -> AttemptEnd {
         let AttemptEnding { outcome, cause, clock, verdict, stream_verdict } = ending;
         let (usage, estimated) = self.usage(outcome, facts, prompt_tokens);
-        let since = |at: Option<Time>| at.map(|at| millis(at.since(self.dialled)));
+        let since = |at: Option<Time>| at.map(|at| at.since(self.dialled));
         let ran_out = clock.map(|clock| format!("the clock of {clock:?} ran out"));
         AttemptEnd {
             start: self.start.clone(),
@@ -86,9 +86,9 @@ impl AttemptLog {
             status: self.status,
             verdict,
             stream_verdict,
-            headers_ms: since(self.headers),
-            ttft_ms: since(self.first_token),
-            latency_ms: Some(millis(now.since(self.dialled))),
+            headers: since(self.headers),
+            ttft: since(self.first_token),
+            latency: Some(now.since(self.dialled)),
             events: self.events,
             bytes: self.bytes,
             usage,
@@ -153,8 +153,8 @@ fn odd(outcome: AttemptOutcome, facts: &Facts, told: Option<&Usage>) -> Option<S
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-fn cost(rung: &Rung, usage: &Usage) -> Result<NanoUsd, &'static str> {
-    rung.price.ok_or("no price")?.cost(usage).ok_or("no usage")
+fn cost(rung: &Rung, usage: &Usage) -> Result<NanoUsd, CostUnknown> {
+    rung.price.ok_or(CostUnknown::NoPrice)?.cost(usage).ok_or(CostUnknown::NoUsage)
 }
 
 /// One request's measurements.
@@ -164,6 +164,8 @@ pub(super) struct RequestLog {
     pub(super) accepted: Time,
     pub(super) status: Option<u16>,
     pub(super) hedged: bool,
+    /// The number of the attempt that the client belongs to, and its rung.
+    pub(super) answered: Option<u32>,
     pub(super) answered_by: Option<Arc<str>>,
     pub(super) first_token: Option<Time>,
     pub(super) events: u64,
@@ -178,6 +180,7 @@ impl RequestLog {
             accepted,
             status: None,
             hedged: false,
+            answered: None,
             answered_by: None,
             first_token: None,
             events: 0,
@@ -186,8 +189,12 @@ impl RequestLog {
         }
     }
 
+    fn ttft(&self) -> Option<Duration> {
+        self.first_token.map(|at| at.since(self.accepted))
+    }
+
     pub(super) fn ttft_ms(&self) -> Option<u64> {
-        self.first_token.map(|at| millis(at.since(self.accepted)))
+        self.ttft().map(millis)
     }
 
     pub(super) fn latency_ms(&self) -> u64 {
@@ -199,27 +206,21 @@ impl RequestLog {
         &mut self,
         outcome: RequestOutcome,
         cause: Option<Cause>,
-        in_force: &InForce,
-        passed_over: &[(RungIndex, PassedOver)],
+        passed_over: Vec<PassedRung>,
     ) -> RequestEnd {
-        let name = |rung: RungIndex| in_force.rung(rung).map(|rung| Arc::clone(&rung.name));
         RequestEnd {
             start: self.start.clone(),
             outcome,
             cause,
             status: self.status,
-            answered_by: self.answered_by.clone(),
+            answered: self.answered,
             hedged: self.hedged,
-            ttft_ms: self.ttft_ms(),
-            latency_ms: Some(self.latency_ms()),
+            ttft: self.ttft(),
+            latency: Some(wall::now().since(self.accepted)),
             events: self.events,
             bytes: self.bytes,
             attempts: std::mem::take(&mut self.attempts),
-            passed_over: passed_over
-                .iter()
-                .filter_map(|(rung, reason)| Some((name(*rung)?, *reason)))
-                .collect(),
-            unsaid: Vec::new(),
+            passed_over,
         }
     }
 }
@@ -244,25 +245,20 @@ pub fn reject_record(
         outcome: RequestOutcome::Rejected,
         cause: None,
         status: log.status,
-        answered_by: None,
+        answered: None,
         hedged: false,
-        ttft_ms: None,
-        latency_ms: None,
+        ttft: None,
+        latency: None,
         events: 0,
         bytes: 0,
         attempts: Vec::new(),
         passed_over: Vec::new(),
-        unsaid: Vec::new(),
     }
 }
 
 /// A client's `model`, cut to what is kept.
 pub(super) fn short(model: &str) -> Arc<str> {
     model.chars().take(LONGEST_MODEL).collect::<String>().into()
-}
-
-pub(super) fn millis(span: Duration) -> u64 {
-    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -276,6 +272,7 @@ mod tests {
             request: RequestId::from_number(1),
             n: 1,
             rung: "a".into(),
+            place: 0,
             kind: AttemptKind::First,
             probe: false,
             at: UnixMillis(0),

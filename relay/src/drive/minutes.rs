@@ -1,8 +1,8 @@
 //! From the live numbers to the journal's table of minutes.
 
-use super::count;
 use super::in_force::Ladder;
 use super::relay::Relay;
+use super::standing;
 use crate::live::{LadderMinute, StepMinute};
 use crate::wall;
 use journal::MinuteRecord;
@@ -39,12 +39,12 @@ impl Relay {
                 // The first rung of which it is known says what its users take for late.
                 let mark =
                     ladder.spec.rungs.iter().find_map(|rung| board.mark(*rung, Size::default()));
-                (mark.map(super::log::millis), board.refusals(ladder.index).unwrap_or_default())
+                (mark.map(record::millis), board.refusals(ladder.index).unwrap_or_default())
             };
             in_force.ladders.iter().map(|ladder| of(ladder)).collect()
         });
         for (ladder, (late_ms, refused)) in in_force.ladders.iter().zip(standing) {
-            self.live.standing(ladder.index.0, count::at(now), late_ms, refused);
+            self.live.standing(ladder.index.0, standing::at(now), late_ms, refused);
         }
         let this = minute_of(wall::unix());
         if this != self.gathering.0.load(Ordering::Relaxed) {

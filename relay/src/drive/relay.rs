@@ -163,7 +163,7 @@ impl Relay {
             operators: Operators::default(),
             items: Items::default(),
             past: Past::default(),
-            metrics: Metrics::new(&super::count::names(&in_force)),
+            metrics: Metrics::new(&super::standing::names(&in_force)),
             in_force: RwLock::new(Arc::new(in_force)),
             reloading: Mutex::new(places),
             refused: Mutex::default(),
@@ -270,7 +270,7 @@ impl Relay {
         let by = request.filter(|_| transition.is_a_requests()).map(tracing::field::display);
         tracing::warn!(rung = %rung.name, from = %transition.from, to = %transition.to, %rule, weight, request = by, "breaker: {text}");
         self.metrics.transition(&rung.name, transition.to, rule);
-        let millis = |span: Option<Duration>| span.map(super::log::millis);
+        let millis = |span: Option<Duration>| span.map(record::millis);
         let at = crate::wall::unix_of(now, transition.at);
         self.story.note(transition, at);
         self.feed.publish(FeedKind::Transition, &story::row(transition, at, &rung.name, request));

@@ -97,7 +97,7 @@ impl Relay {
         let after = Arc::new(after);
         let renewed: Vec<_> =
             rungs.iter().filter(|placed| placed.another_key).map(|placed| placed.at).collect();
-        self.metrics.begin(&super::count::names(&after));
+        self.metrics.begin(&super::standing::names(&after));
         after.make_room(&self.live);
         let now = wall::now();
         self.with_board(now, |board| {

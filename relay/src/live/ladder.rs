@@ -4,43 +4,17 @@ use super::counts::{Counts, quantile_ms};
 use super::curve::{Curve, STEP};
 use super::minute::{OfLadder, Running, StepMinute};
 use super::ring::{Ring, Slot, per_second, rate};
-use super::rung::AttemptFacts;
+use super::rung::{lost_nano, nano};
 use super::waits::Waits;
-use super::{At, Ticket, broke};
+use super::{At, Ticket, stream_broke};
+use record::{AttemptEnd, RequestEnd, millis};
 use shared::admin::board::{LadderSpark, Users};
-use shared::{AttemptOutcome, Cause, PassedOver, RequestOutcome, TokenVerdict};
+use shared::{AttemptKind, AttemptOutcome, Cause, PassedOver, RequestOutcome, TokenVerdict};
 use std::collections::BTreeMap;
 
 /// A slot of the window in milliseconds, and how many: 60 s.
 const SLOT: u64 = 3_000;
 const SLOTS: usize = 20;
-
-/// A request that ended.
-#[derive(Debug, Clone, Copy)]
-pub struct RequestFacts<'a> {
-    /// Its place among those that waited.
-    pub ticket: Ticket,
-    /// How it ended.
-    pub outcome: RequestOutcome,
-    /// Why, where it was cancelled.
-    pub cause: Option<Cause>,
-    /// Accept to first token in milliseconds, where its client saw one.
-    pub ttft_ms: Option<u64>,
-    /// Accept to end in milliseconds.
-    pub latency_ms: u64,
-    /// Whether its client belonged to one attempt when it ended.
-    pub committed: bool,
-    /// The rung that answered, and the number of the attempt that did.
-    pub answered: Option<(usize, u32)>,
-    /// Whether a hedge was started.
-    pub hedged: bool,
-    /// Whether a hedge's answer became its own.
-    pub hedge_won: bool,
-    /// Whether it went to a last resort.
-    pub last_resort: bool,
-    /// Rungs that were passed over, and why.
-    pub passed: &'a [(usize, PassedOver)],
-}
 
 /// How a ladder was lately.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -192,24 +166,24 @@ impl LadderLive {
         }
     }
 
-    pub(super) fn attempt(&mut self, now: At, rung: usize, facts: &AttemptFacts<'_>) {
-        let cost = facts.nano();
-        let tokens = (facts.usage.input.unwrap_or(0), facts.usage.output.unwrap_or(0));
-        if let Some(step) = self.step(rung) {
-            let outcome = AttemptOutcome::ALL.iter().position(|one| *one == facts.outcome);
+    pub(super) fn attempt(&mut self, now: At, end: &AttemptEnd, had_token: bool) {
+        let cost = nano(end);
+        let tokens = (end.usage.input.unwrap_or(0), end.usage.output.unwrap_or(0));
+        if let Some(step) = self.step(end.start.place) {
+            let outcome = AttemptOutcome::ALL.iter().position(|one| *one == end.outcome);
             if let Some(count) = outcome.and_then(|index| step.minute.attempts.get_mut(index)) {
                 *count += 1;
             }
             let minute = &mut step.minute.step;
-            if facts.had_token {
-                minute.bad += u64::from(broke(facts));
+            if had_token {
+                minute.bad += u64::from(stream_broke(end));
             } else {
-                count(minute, facts.verdict);
+                count(minute, end.verdict);
             }
             minute.input_tokens = minute.input_tokens.saturating_add(tokens.0);
             minute.output_tokens = minute.output_tokens.saturating_add(tokens.1);
             minute.cost = minute.cost.saturating_add(cost);
-            minute.lost = minute.lost.saturating_add(if facts.lost() { cost } else { 0 });
+            minute.lost = minute.lost.saturating_add(lost_nano(end));
             if let Some(slot) = step.window.at(now) {
                 slot.cost = slot.cost.saturating_add(cost);
             }
@@ -226,12 +200,12 @@ impl LadderLive {
         }
     }
 
-    pub(super) fn ended(&mut self, now: At, facts: &RequestFacts<'_>) {
-        self.waits.leave(facts.ticket);
-        let fate = Fate::of(facts, self.late_ms);
-        self.count_request(now, facts, &fate);
+    pub(super) fn ended(&mut self, now: At, ticket: Ticket, end: &RequestEnd) {
+        self.waits.leave(ticket);
+        let fate = Fate::of(end, self.late_ms);
+        self.count_request(now, end, &fate);
         let minute = &mut self.minute;
-        let outcome = RequestOutcome::ALL.iter().position(|one| *one == facts.outcome);
+        let outcome = RequestOutcome::ALL.iter().position(|one| *one == end.outcome);
         if let Some(count) = outcome.and_then(|index| minute.requests.get_mut(index)) {
             *count += 1;
         }
@@ -241,19 +215,19 @@ impl LadderLive {
         minute.ladder.late += u64::from(fate.late);
         minute.ladder.gone += u64::from(fate.gone);
         minute.ladder.rescued += u64::from(fate.rescued);
-        minute.ladder.last_resort += u64::from(facts.last_resort);
-        fate.time(facts, &mut minute.counts);
-        if let Some(step) = facts.answered.and_then(|(rung, _)| self.step(rung)) {
+        minute.ladder.last_resort += u64::from(fate.last_resort);
+        fate.time(end, &mut minute.counts);
+        if let Some(step) = end.answer().and_then(|attempt| self.step(attempt.start.place)) {
             step.minute.step.answered += 1;
             if let Some(slot) = step.window.at(now) {
                 slot.answered += 1;
             }
         }
-        for (rung, reason) in facts.passed {
-            let Some(index) = PassedOver::ALL.iter().position(|one| one == reason) else {
+        for passed in &end.passed_over {
+            let Some(index) = PassedOver::ALL.iter().position(|one| *one == passed.reason) else {
                 continue;
             };
-            let Some(step) = self.step(*rung) else { continue };
+            let Some(step) = self.step(passed.place) else { continue };
             if let Some(count) = step.minute.passed.get_mut(index) {
                 *count += 1;
             }
@@ -263,7 +237,7 @@ impl LadderLive {
         }
     }
 
-    fn count_request(&mut self, now: At, facts: &RequestFacts<'_>, fate: &Fate) {
+    fn count_request(&mut self, now: At, end: &RequestEnd, fate: &Fate) {
         if let Some(slot) = self.window.at(now) {
             slot.ended += 1;
             slot.ok += u32::from(fate.ok);
@@ -272,15 +246,15 @@ impl LadderLive {
             slot.late += u32::from(fate.late);
             slot.gone += u32::from(fate.gone);
             slot.rescued += u32::from(fate.rescued);
-            slot.last_resort += u32::from(facts.last_resort);
-            slot.hedged += u32::from(facts.hedged);
-            slot.hedge_won += u32::from(facts.hedge_won);
-            fate.time(facts, &mut slot.counts);
+            slot.last_resort += u32::from(fate.last_resort);
+            slot.hedged += u32::from(end.hedged);
+            slot.hedge_won += u32::from(fate.hedge_won);
+            fate.time(end, &mut slot.counts);
         }
         if let Some((step, counts)) = self.curve.at(now) {
             step.calls += 1;
             step.bad += u32::from(fate.failed || fate.broken);
-            fate.time(facts, counts);
+            fate.time(end, counts);
         }
     }
 
@@ -406,31 +380,36 @@ struct Fate {
     late: bool,
     gone: bool,
     rescued: bool,
+    hedge_won: bool,
+    last_resort: bool,
 }
 
 impl Fate {
-    fn of(facts: &RequestFacts<'_>, late_ms: Option<u64>) -> Self {
+    fn of(end: &RequestEnd, late_ms: Option<u64>) -> Self {
         use RequestOutcome as O;
-        let left = matches!(facts.cause, Some(Cause::ClientGone | Cause::ClientStalled));
-        let ok = matches!(facts.outcome, O::Ok | O::Refused);
-        let ended_badly = matches!(facts.outcome, O::NoCandidate | O::Failed | O::Deadline)
-            || (facts.outcome == O::Cancelled && !left);
-        let had_token = facts.committed || facts.ttft_ms.is_some();
+        let left = matches!(end.cause, Some(Cause::ClientGone | Cause::ClientStalled));
+        let ok = matches!(end.outcome, O::Ok | O::Refused);
+        let ended_badly = matches!(end.outcome, O::NoCandidate | O::Failed | O::Deadline)
+            || (end.outcome == O::Cancelled && !left);
+        let had_token = end.is_committed() || end.seen_ttft().is_some();
+        let ttft = end.seen_ttft().map(millis);
         Self {
             ok,
             failed: ended_badly && !had_token,
             broken: ended_badly && had_token,
-            late: facts.ttft_ms.zip(late_ms).is_some_and(|(ttft, late)| ttft > late),
-            gone: facts.outcome == O::Cancelled && left && !had_token,
-            rescued: ok && facts.answered.is_some_and(|(_, attempt)| attempt > 1),
+            late: ttft.zip(late_ms).is_some_and(|(ttft, late)| ttft > late),
+            gone: end.outcome == O::Cancelled && left && !had_token,
+            rescued: ok && end.answered.is_some_and(|attempt| attempt > 1),
+            hedge_won: end.answer().is_some_and(|won| won.start.kind == AttemptKind::Hedge),
+            last_resort: end.attempts.iter().any(|a| a.start.kind == AttemptKind::LastResort),
         }
     }
 
     /// A client that left before a token waited at least so long.
-    fn time(&self, facts: &RequestFacts<'_>, counts: &mut Counts) {
-        match facts.ttft_ms {
+    fn time(&self, end: &RequestEnd, counts: &mut Counts) {
+        match end.seen_ttft().map(millis) {
             Some(ttft) => counts.token(ttft),
-            None if self.gone => counts.cut(facts.latency_ms),
+            None if self.gone => counts.cut(end.latency.map_or(0, millis)),
             None => {}
         }
     }

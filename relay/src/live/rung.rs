@@ -4,9 +4,10 @@ use super::counts::{Counts, millis, quantile_ms};
 use super::curve::{Curve, STEP};
 use super::ring::{Ring, Slot, per_second, rate};
 use super::waits::Waits;
-use super::{At, Ticket, broke};
+use super::{At, Ticket, stream_broke};
+use record::AttemptEnd;
 use shared::admin::board::{LastFault, RungNow, RungSpark};
-use shared::{AttemptOutcome, Cause, NanoUsd, StreamVerdict, TokenVerdict, UnixMillis, Usage};
+use shared::{AttemptOutcome, Cause, TokenVerdict, UnixMillis};
 
 /// A slot of the window in milliseconds, and how many: 30 s.
 const SLOT: u64 = 3_000;
@@ -14,48 +15,21 @@ const SLOTS: usize = 10;
 /// The longest text of a fault, in characters.
 const FAULT_CHARS: usize = 160;
 
-/// An attempt that ended.
-#[derive(Debug, Clone, Copy)]
-pub struct AttemptFacts<'a> {
-    /// When, by the calendar.
-    pub at: UnixMillis,
-    /// How.
-    pub outcome: AttemptOutcome,
-    /// Why, where it was cancelled.
-    pub cause: Option<Cause>,
-    /// Whether it had brought a token: then [`super::Live::token`] was told so.
-    pub had_token: bool,
-    /// What it said about its rung by its first token.
-    pub verdict: Option<TokenVerdict>,
-    /// What it said about its rung afterwards.
-    pub stream_verdict: Option<StreamVerdict>,
-    /// The provider's HTTP status.
-    pub status: Option<u16>,
-    /// What went wrong, in the relay's own words.
-    pub detail: Option<&'a str>,
-    /// Its tokens.
-    pub usage: Usage,
-    /// What it cost, if that is known.
-    pub cost: Option<NanoUsd>,
+/// What an attempt cost, as far as that is known.
+pub(super) fn nano(end: &AttemptEnd) -> u64 {
+    end.cost.ok().and_then(|cost| u64::try_from(cost.0).ok()).unwrap_or(0)
 }
 
-impl AttemptFacts<'_> {
-    pub(super) fn nano(&self) -> u64 {
-        self.cost.and_then(|cost| u64::try_from(cost.0).ok()).unwrap_or(0)
-    }
+/// What it cost if it lost its race, which is money for nothing.
+pub(super) fn lost_nano(end: &AttemptEnd) -> u64 {
+    if end.cause == Some(Cause::LostRace) { nano(end) } else { 0 }
+}
 
-    pub(super) fn lost(&self) -> bool {
-        self.cause == Some(Cause::LostRace)
-    }
-
-    /// Whether the rung, not the client or a rival, ended it badly.
-    fn is_fault(&self) -> bool {
-        use AttemptOutcome as O;
-        !matches!(
-            self.outcome,
-            O::Ok | O::Empty | O::Refused | O::Cancelled | O::Deadline | O::Interrupted
-        ) && !matches!(self.outcome, O::BadRequest | O::ContextExceeded | O::Invalid)
-    }
+/// Whether the rung, not the client or a rival, ended it badly.
+const fn is_fault(outcome: AttemptOutcome) -> bool {
+    use AttemptOutcome as O;
+    !matches!(outcome, O::Ok | O::Empty | O::Refused | O::Cancelled | O::Deadline | O::Interrupted)
+        && !matches!(outcome, O::BadRequest | O::ContextExceeded | O::Invalid)
 }
 
 /// How a rung was lately.
@@ -136,12 +110,14 @@ impl RungLive {
         self.count(now, Some(verdict));
     }
 
-    pub(super) fn ended(&mut self, now: At, ticket: Ticket, facts: &AttemptFacts<'_>) {
+    /// Returns whether it had brought a token: then [`token`](Self::token) was called for it.
+    pub(super) fn ended(&mut self, now: At, ticket: Ticket, end: &AttemptEnd) -> bool {
         let waited = self.waits.leave(ticket).map(|since| now.saturating_sub(since));
-        if !facts.had_token {
-            let was_cut = facts.outcome == AttemptOutcome::Cancelled
-                || facts.outcome == AttemptOutcome::TtftTimeout;
-            if let Some(waited) = waited.filter(|_| was_cut) {
+        let had_token = waited.is_none();
+        if let Some(waited) = waited {
+            let was_cut =
+                matches!(end.outcome, AttemptOutcome::Cancelled | AttemptOutcome::TtftTimeout);
+            if was_cut {
                 if let Some(slot) = self.window.at(now) {
                     slot.counts.cut(waited);
                 }
@@ -149,39 +125,41 @@ impl RungLive {
                     counts.cut(waited);
                 }
             }
-            self.count(now, facts.verdict);
+            self.count(now, end.verdict);
         }
-        let broke = broke(facts);
+        let broke = had_token && stream_broke(end);
         if let Some(slot) = self.window.at(now) {
-            let outcome = AttemptOutcome::ALL.iter().position(|one| *one == facts.outcome);
+            let outcome = AttemptOutcome::ALL.iter().position(|one| *one == end.outcome);
             if let Some(count) = outcome.and_then(|index| slot.outcomes.get_mut(index)) {
                 *count += 1;
             }
             slot.broken += u32::from(broke);
-            slot.cost = slot.cost.saturating_add(facts.nano());
-            slot.lost = slot.lost.saturating_add(if facts.lost() { facts.nano() } else { 0 });
+            slot.cost = slot.cost.saturating_add(nano(end));
+            slot.lost = slot.lost.saturating_add(lost_nano(end));
         }
         if let Some((step, _)) = self.curve.at(now) {
             step.bad += u32::from(broke);
-            step.cost = step.cost.saturating_add(facts.nano());
+            step.cost = step.cost.saturating_add(nano(end));
         }
-        self.remember(facts);
+        self.remember(end);
+        had_token
     }
 
     pub(super) fn forget(&mut self, ticket: Ticket) {
         self.waits.leave(ticket);
     }
 
-    fn remember(&mut self, facts: &AttemptFacts<'_>) {
-        if facts.outcome == AttemptOutcome::Ok {
-            self.last_ok_at = Some(facts.at);
-        } else if facts.is_fault() {
+    fn remember(&mut self, end: &AttemptEnd) {
+        if end.outcome == AttemptOutcome::Ok {
+            self.last_ok_at = Some(end.ended_at());
+        } else if is_fault(end.outcome) {
+            let text = end.detail.as_ref();
             self.last_fault = Some(LastFault {
-                at: facts.at,
-                outcome: facts.outcome,
-                status: facts.status,
+                at: end.ended_at(),
+                outcome: end.outcome,
+                status: end.status,
                 code: None,
-                text: facts.detail.map(|text| text.chars().take(FAULT_CHARS).collect()),
+                text: text.map(|text| text.chars().take(FAULT_CHARS).collect()),
                 redacted: false,
             });
         }

@@ -1,7 +1,11 @@
 //! What is counted, when it is forgotten, and that nothing is counted twice.
 
 use super::*;
-use shared::{AttemptOutcome, Cause, NanoUsd, PassedOver, RequestOutcome, UnixMillis, Usage};
+use record::{AttemptStart, PassedRung, sample};
+use shared::{
+    AttemptKind, AttemptOutcome, Cause, NanoUsd, PassedOver, RequestOutcome, UnixMillis, Usage,
+};
+use std::time::Duration;
 
 const OF: Pair = Pair { ladder: 0, rung: 1 };
 
@@ -9,46 +13,34 @@ fn live() -> Live {
     Live::new(2, &[vec![1, 0]])
 }
 
-fn ended(outcome: AttemptOutcome) -> AttemptFacts<'static> {
-    AttemptFacts {
-        at: UnixMillis(5),
-        outcome,
-        cause: None,
-        had_token: false,
-        verdict: None,
-        stream_verdict: None,
-        status: None,
-        detail: None,
-        usage: Usage::default(),
-        cost: None,
-    }
+/// An attempt on rung 1 that ended so.
+fn ended(outcome: AttemptOutcome) -> AttemptEnd {
+    let end = sample::attempt(outcome);
+    AttemptEnd { start: AttemptStart { place: 1, ..end.start }, ..end }
 }
 
-fn good() -> AttemptFacts<'static> {
-    AttemptFacts {
-        had_token: true,
+fn good() -> AttemptEnd {
+    AttemptEnd {
         verdict: Some(TokenVerdict::Good),
         stream_verdict: Some(StreamVerdict::Good),
         usage: Usage { input: Some(100), output: Some(20), ..Usage::default() },
-        cost: Some(NanoUsd(3_000_000)),
+        cost: Ok(NanoUsd(3_000_000)),
         ..ended(AttemptOutcome::Ok)
     }
 }
 
-fn request(ticket: Ticket, outcome: RequestOutcome) -> RequestFacts<'static> {
-    RequestFacts {
-        ticket,
-        outcome,
-        cause: None,
-        ttft_ms: None,
-        latency_ms: 500,
-        committed: false,
-        answered: None,
-        hedged: false,
-        hedge_won: false,
-        last_resort: false,
-        passed: &[],
-    }
+/// The `n`-th attempt of its request, on the rung at `place`.
+fn tried(n: u32, place: usize, kind: AttemptKind) -> AttemptEnd {
+    let end = sample::attempt(AttemptOutcome::Ok);
+    AttemptEnd { start: AttemptStart { n, place, kind, ..end.start }, ..end }
+}
+
+fn request(outcome: RequestOutcome) -> RequestEnd {
+    RequestEnd { latency: Some(ms(500)), ..sample::request(outcome) }
+}
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
 }
 
 #[test]
@@ -60,19 +52,18 @@ fn an_attempt_counts_once_whatever_is_said_of_it_later() {
     let seen = live.rung_seen(1, now + 300).now;
     assert_eq!((seen.waiting, seen.oldest_wait_ms, seen.streaming), (2, Some(300), 0));
     live.token(OF, now + 400, first, 400, TokenVerdict::Good);
-    live.attempt(OF, now + 900, first, &good());
+    live.attempt(OF.ladder, now + 900, first, &good());
     let seen = live.rung_seen(1, now + 1000).now;
     assert_eq!((seen.waiting, seen.oldest_wait_ms, seen.streaming), (1, Some(900), 0));
     assert_eq!((seen.calls, seen.good), (1, 1));
     // A stream that breaks was good before, and is bad now: one call all the same.
     live.token(OF, now + 1100, second, 1000, TokenVerdict::Good);
-    let broke = AttemptFacts {
-        had_token: true,
+    let broke = AttemptEnd {
         verdict: Some(TokenVerdict::Good),
         stream_verdict: Some(StreamVerdict::Bad),
         ..ended(AttemptOutcome::Stall)
     };
-    live.attempt(OF, now + 1200, second, &broke);
+    live.attempt(OF.ladder, now + 1200, second, &broke);
     let seen = live.rung_seen(1, now + 1300);
     assert_eq!((seen.now.calls, seen.now.good, seen.now.bad), (2, 1, 1));
     assert_eq!(
@@ -91,12 +82,8 @@ fn the_window_forgets_and_the_curve_remembers() {
     let now = 60_000;
     let ticket = live.dialled(OF, now, true);
     live.token(OF, now + 200, ticket, 200, TokenVerdict::Slow);
-    live.attempt(
-        OF,
-        now + 300,
-        ticket,
-        &AttemptFacts { verdict: Some(TokenVerdict::Slow), ..good() },
-    );
+    let slow = AttemptEnd { verdict: Some(TokenVerdict::Slow), ..good() };
+    live.attempt(OF.ladder, now + 300, ticket, &slow);
     let seen = live.rung_seen(1, now + 26_000).now;
     assert_eq!((seen.calls, seen.slow), (1, 1));
     assert!(seen.rps > 0.0 && seen.cost_nps > 0, "{seen:?}");
@@ -120,14 +107,14 @@ fn a_p95_beyond_what_was_seen_says_so() {
         let ticket = live.dialled(OF, 1000, false);
         if number < 10 {
             live.token(OF, 1100, ticket, 100, TokenVerdict::Good);
-            live.attempt(OF, 1200, ticket, &good());
+            live.attempt(OF.ladder, 1200, ticket, &good());
         } else {
-            let cut = AttemptFacts {
+            let cut = AttemptEnd {
                 cause: Some(Cause::LostRace),
                 verdict: Some(TokenVerdict::Slow),
                 ..ended(AttemptOutcome::Cancelled)
             };
-            live.attempt(OF, 16_000, ticket, &cut);
+            live.attempt(OF.ladder, 16_000, ticket, &cut);
         }
     }
     let seen = live.rung_seen(1, 16_000).now;
@@ -142,27 +129,33 @@ fn users_are_told_apart_by_what_they_had() {
     live.standing(0, 1000, Some(300), (7, 0));
     let begin = || live.began(0, 1000);
     use RequestOutcome as O;
-    let ok = RequestFacts { ttft_ms: Some(100), committed: true, ..request(begin(), O::Ok) };
-    let answered = RequestFacts { answered: Some((1, 1)), ..ok };
-    live.ended(0, 1500, &answered);
-    let passed = [(1, PassedOver::Open)];
-    let rescued = RequestFacts {
-        ticket: begin(),
-        answered: Some((0, 2)),
-        ttft_ms: Some(900),
-        hedged: true,
-        hedge_won: true,
-        passed: &passed,
-        ..ok
+    let ok = RequestEnd {
+        ttft: Some(ms(100)),
+        answered: Some(1),
+        attempts: vec![tried(1, 1, AttemptKind::First)],
+        ..request(O::Ok)
     };
-    live.ended(0, 1500, &rescued);
-    live.ended(0, 1500, &request(begin(), O::Failed));
-    let broken =
-        RequestFacts { committed: true, ttft_ms: Some(100), ..request(begin(), O::Failed) };
-    live.ended(0, 1500, &broken);
-    let left = RequestFacts { cause: Some(Cause::ClientGone), ..request(begin(), O::Cancelled) };
-    live.ended(0, 1500, &left);
-    live.ended(0, 1500, &request(begin(), O::Rejected));
+    live.ended(0, 1500, begin(), &ok);
+    let rescued = RequestEnd {
+        answered: Some(2),
+        ttft: Some(ms(900)),
+        hedged: true,
+        attempts: vec![tried(1, 1, AttemptKind::First), tried(2, 0, AttemptKind::Hedge)],
+        passed_over: vec![PassedRung {
+            rung: "b".into(),
+            place: 1,
+            reason: PassedOver::Open,
+            field: None,
+        }],
+        ..ok.clone()
+    };
+    live.ended(0, 1500, begin(), &rescued);
+    live.ended(0, 1500, begin(), &request(O::Failed));
+    let broken = RequestEnd { ttft: Some(ms(100)), ..request(O::Failed) };
+    live.ended(0, 1500, begin(), &broken);
+    let left = RequestEnd { cause: Some(Cause::ClientGone), ..request(O::Cancelled) };
+    live.ended(0, 1500, begin(), &left);
+    live.ended(0, 1500, begin(), &request(O::Rejected));
     live.standing(0, 2000, Some(300), (9, 1));
     let waiting = begin();
 
@@ -189,9 +182,13 @@ fn a_minute_is_taken_once_and_adds_up() {
     let seat = live.began(0, 1000);
     let ticket = live.dialled(OF, 1000, true);
     live.token(OF, 1200, ticket, 200, TokenVerdict::Good);
-    live.attempt(OF, 1300, ticket, &good());
-    let facts = RequestFacts { answered: Some((1, 1)), ..request(seat, RequestOutcome::Ok) };
-    live.ended(0, 1400, &facts);
+    live.attempt(OF.ladder, 1300, ticket, &good());
+    let end = RequestEnd {
+        answered: Some(1),
+        attempts: vec![tried(1, 1, AttemptKind::First)],
+        ..request(RequestOutcome::Ok)
+    };
+    live.ended(0, 1400, seat, &end);
     let minute = live.take_minute();
     let [(0, (requests, steps))] = minute.as_slice() else { panic!("{minute:?}") };
     assert_eq!((requests.ok, requests.outcomes.as_slice()), (1, [("ok", 1)].as_slice()));
@@ -211,7 +208,7 @@ fn what_was_forgotten_does_not_wait() {
     assert_eq!(live.waiting(), 0);
     assert_eq!(live.rung_seen(1, 2000).now.waiting, 0);
     // Numbers that name nobody are nobody's.
-    live.attempt(Pair { ladder: 9, rung: 9 }, 2000, 0, &good());
+    live.attempt(9, 2000, 0, &tried(1, 9, AttemptKind::First));
     assert_eq!(live.rung_seen(9, 2000), RungSeen::default());
 }
 
@@ -220,12 +217,12 @@ fn what_is_known_survives_another_shape() {
     let live = live();
     let ticket = live.dialled(OF, 1000, true);
     live.reshape(3, &[(0, vec![2, 1]), (2, vec![0])]);
-    live.attempt(OF, 1300, ticket, &good());
+    live.attempt(OF.ladder, 1300, ticket, &good());
     assert_eq!(live.rung_seen(1, 2000).now.outcomes.get("ok"), Some(&1));
     let rungs: Vec<_> = live.ladder_seen(0, 2000).steps.iter().map(|(rung, _)| *rung).collect();
     assert_eq!(rungs, [1, 0, 2]);
     let other = Pair { ladder: 2, rung: 2 };
     let ticket = live.dialled(other, 2000, false);
     assert_eq!(live.rung_seen(2, 2100).now.waiting, 1);
-    live.attempt(other, 2200, ticket, &good());
+    live.attempt(2, 2200, ticket, &tried(1, 2, AttemptKind::First));
 }

@@ -8,12 +8,11 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use record::AttemptEnd;
 use shared::{
-    AttemptKind, AttemptOutcome, BreakerState, Cause, NanoUsd, StreamVerdict, TokenVerdict,
-    TransitionRule, Usage,
+    AttemptKind, AttemptOutcome, BreakerState, Cause, StreamVerdict, TokenVerdict, TransitionRule,
 };
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Where times to first token are told apart, in seconds.
 ///
@@ -62,44 +61,6 @@ pub const TRANSITIONS: &[(BreakerState, &[TransitionRule])] = &[
         ],
     ),
 ];
-
-/// What made a retry or a failover necessary.
-#[derive(Debug, Clone, Copy)]
-pub struct After {
-    /// How the attempt before it ended.
-    pub outcome: AttemptOutcome,
-    /// The provider's status, if its head came.
-    pub status: Option<u16>,
-}
-
-/// An attempt that ended, as far as it is counted.
-#[derive(Debug, Clone, Copy)]
-pub struct AttemptFacts<'a> {
-    /// The ladder it was made for, as the config names it.
-    pub ladder: &'a Arc<str>,
-    /// The rung it called, as the config names it.
-    pub rung: &'a Arc<str>,
-    /// Its number within the request, from 1.
-    pub n: u32,
-    /// Why it was made.
-    pub kind: AttemptKind,
-    /// How it ended.
-    pub outcome: AttemptOutcome,
-    /// Why, where it was cancelled.
-    pub cause: Option<Cause>,
-    /// What it said of its rung on its first token.
-    pub verdict: Option<TokenVerdict>,
-    /// What it said of its rung afterwards.
-    pub stream_verdict: Option<StreamVerdict>,
-    /// Dial to first token, if one came.
-    pub ttft: Option<Duration>,
-    /// Its tokens.
-    pub usage: Usage,
-    /// Whether the tokens are the relay's estimate.
-    pub estimated: bool,
-    /// What it cost, if that is known.
-    pub cost: Option<NanoUsd>,
-}
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, EncodeLabelSet)]
 struct OfLadder {
@@ -337,7 +298,7 @@ impl Attempts {
         ladder: &Arc<str>,
         n: u32,
         kind: AttemptKind,
-        after: Option<After>,
+        before: Option<&AttemptEnd>,
     ) {
         if n > 1 {
             self.extra.of(extra(ladder, kind)).inc();
@@ -345,12 +306,12 @@ impl Attempts {
         if kind == AttemptKind::Hedge {
             self.hedges_started.of(OfLadder { ladder: Arc::clone(ladder) }).inc();
         }
-        if let (AttemptKind::Retry | AttemptKind::Failover, Some(after)) = (kind, after) {
+        if let (AttemptKind::Retry | AttemptKind::Failover, Some(before)) = (kind, before) {
             let labels = Again {
                 ladder: Arc::clone(ladder),
                 kind: kind.as_str(),
-                after_outcome: after.outcome.as_str(),
-                after_status: status::word(after.status),
+                after_outcome: before.outcome.as_str(),
+                after_status: status::word(before.status),
             };
             self.again.of(labels).inc();
         }
@@ -360,24 +321,24 @@ impl Attempts {
         self.hedges_won.of(OfLadder { ladder: Arc::clone(ladder) }).inc();
     }
 
-    pub(super) fn ended(&self, facts: &AttemptFacts<'_>) {
-        let AttemptFacts { ladder, rung, kind, outcome, cause, usage, .. } = *facts;
-        self.ended.of(ended(rung, kind, outcome, cause)).inc();
-        if let Some(verdict) = facts.verdict {
+    pub(super) fn ended(&self, ladder: &Arc<str>, end: &AttemptEnd) {
+        let rung = &end.start.rung;
+        self.ended.of(ended(rung, end.start.kind, end.outcome, end.cause)).inc();
+        if let Some(verdict) = end.verdict {
             self.verdict(rung, verdict);
         }
-        if let Some(verdict) = facts.stream_verdict {
+        if let Some(verdict) = end.stream_verdict {
             self.stream_verdicts.of(said(rung, verdict.as_str())).inc();
         }
-        if let Some(span) = facts.ttft {
-            self.ttft.of(ttft(ladder, rung, facts.n)).observe(span.as_secs_f64());
+        if let Some(span) = end.ttft {
+            self.ttft.of(ttft(ladder, rung, end.start.n)).observe(span.as_secs_f64());
         }
-        for (kind, count) in [("input", usage.input), ("output", usage.output)] {
+        for (kind, count) in [("input", end.usage.input), ("output", end.usage.output)] {
             self.tokens.of(tokens(rung, kind)).inc_by(count.unwrap_or(0));
         }
-        match facts.cost {
-            Some(nanos) => self.cost.of(cost(ladder, rung, facts.estimated)).add(nanos),
-            None => {
+        match end.cost {
+            Ok(nanos) => self.cost.of(cost(ladder, rung, end.estimated)).add(nanos),
+            Err(_) => {
                 self.unpriced.of(OfRung { rung: Arc::clone(rung) }).inc();
             }
         }

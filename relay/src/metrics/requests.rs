@@ -7,9 +7,9 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use record::RequestEnd;
 use shared::{Cause, PassedOver, RequestOutcome};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Where durations are told apart, in seconds: OpenTelemetry's advice for
 /// `gen_ai.server.request.duration`, and two steps further, since ladders that nobody
@@ -39,25 +39,6 @@ const KNOWN: [(RequestOutcome, &str); 14] = [
     (RequestOutcome::Cancelled, "2xx"),
     (RequestOutcome::Cancelled, "5xx"),
 ];
-
-/// A request that ended, as far as it is counted.
-#[derive(Debug, Clone, Copy)]
-pub struct RequestFacts<'a> {
-    /// Its ladder, as the config names it; `None` where it named none.
-    pub ladder: Option<&'a Arc<str>>,
-    /// How it ended.
-    pub outcome: RequestOutcome,
-    /// Why, where it was cancelled.
-    pub cause: Option<Cause>,
-    /// The status that the client saw.
-    pub status: Option<u16>,
-    /// Accept to first token, of a stream.
-    pub ttft: Option<Duration>,
-    /// Accept to end; `None` where it never walked.
-    pub duration: Option<Duration>,
-    /// Rungs that were passed over, as the config names them, and why.
-    pub passed_over: &'a [(Arc<str>, PassedOver)],
-}
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, EncodeLabelSet)]
 struct Ended {
@@ -194,11 +175,10 @@ impl Requests {
         counted
     }
 
-    pub(super) fn ended(&self, facts: &RequestFacts<'_>) {
-        let ladder = facts.ladder.unwrap_or(&self.no_ladder);
-        let labels = ended(ladder, facts.outcome, status::class(facts.status));
-        self.ended.of(labels).inc();
-        match facts.cause {
+    pub(super) fn ended(&self, end: &RequestEnd) {
+        let ladder = end.start.ladder.as_ref().unwrap_or(&self.no_ladder);
+        self.ended.of(ended(ladder, end.outcome, status::class(end.status))).inc();
+        match end.cause {
             Some(Cause::RelayFault) => {
                 self.faults.inc();
             }
@@ -208,16 +188,16 @@ impl Requests {
             }
             None => {}
         }
-        if let Some(span) = facts.ttft {
+        if let Some(span) = end.seen_ttft() {
             self.ttft.of(OfLadder { ladder: Arc::clone(ladder) }).observe(span.as_secs_f64());
         }
-        if let Some(span) = facts.duration {
-            let outcome = facts.outcome.as_str();
+        if let Some(span) = end.latency {
+            let outcome = end.outcome.as_str();
             let labels = Took { ladder: Arc::clone(ladder), outcome };
             self.duration.of(labels).observe(span.as_secs_f64());
         }
-        for (rung, reason) in facts.passed_over {
-            self.passed_over.of(passed(rung, *reason)).inc();
+        for passed_rung in &end.passed_over {
+            self.passed_over.of(passed(&passed_rung.rung, passed_rung.reason)).inc();
         }
     }
 

@@ -2,9 +2,9 @@
 
 use super::status;
 use super::{
-    After, AttemptFacts, ConfigNow, Format, JournalNow, LadderNames, LadderNow, Metrics, Names,
-    Now, RequestFacts, RungNames, RungNow,
+    ConfigNow, Format, JournalNow, LadderNames, LadderNow, Metrics, Names, Now, RungNames, RungNow,
 };
+use record::{AttemptEnd, CostUnknown, PassedRung, RequestEnd, sample};
 use shared::{
     AttemptKind, AttemptOutcome, BreakerState, Cause, NanoUsd, OverrideMode, PassedOver,
     RequestOutcome, TokenVerdict, UnixMillis, Usage,
@@ -37,20 +37,13 @@ fn value(page: &str, series: &str) -> String {
 }
 
 /// An attempt on `a` that went well.
-fn good<'a>(ladder: &'a Arc<str>, rung: &'a Arc<str>) -> AttemptFacts<'a> {
-    AttemptFacts {
-        ladder,
-        rung,
-        n: 1,
-        kind: AttemptKind::First,
-        outcome: AttemptOutcome::Ok,
-        cause: None,
+fn good() -> AttemptEnd {
+    AttemptEnd {
         verdict: Some(TokenVerdict::Good),
-        stream_verdict: None,
         ttft: Some(Duration::from_millis(300)),
         usage: Usage { input: Some(11), output: Some(3), ..Usage::default() },
-        estimated: false,
-        cost: Some(NanoUsd(57_500)),
+        cost: Ok(NanoUsd(57_500)),
+        ..sample::attempt(AttemptOutcome::Ok)
     }
 }
 
@@ -82,8 +75,8 @@ fn what_alerts_rely_on_is_there_before_anything_happens() {
 #[test]
 fn no_series_stands_twice_and_every_metric_says_what_it_is() {
     let metrics = Metrics::new(&names());
-    let (chat, a) = (Arc::from("chat"), Arc::from("a"));
-    metrics.attempt(&good(&chat, &a));
+    let chat = Arc::from("chat");
+    metrics.attempt(&chat, &good());
     let page = page(&metrics);
     let mut seen = BTreeSet::new();
     let mut families = BTreeSet::new();
@@ -104,21 +97,21 @@ fn no_series_stands_twice_and_every_metric_says_what_it_is() {
 #[test]
 fn an_attempt_is_counted_once_in_every_respect() {
     let metrics = Metrics::new(&names());
-    let (chat, a): (Arc<str>, Arc<str>) = (Arc::from("chat"), Arc::from("a"));
-    metrics.attempt(&good(&chat, &a));
-    let lost = AttemptFacts {
-        n: 7,
-        kind: AttemptKind::Hedge,
+    let chat: Arc<str> = Arc::from("chat");
+    metrics.attempt(&chat, &good());
+    let mut lost = AttemptEnd {
         outcome: AttemptOutcome::Cancelled,
         cause: Some(Cause::LostRace),
         verdict: None,
         ttft: None,
         estimated: true,
-        cost: Some(NanoUsd(1)),
-        ..good(&chat, &a)
+        cost: Ok(NanoUsd(1)),
+        ..good()
     };
-    metrics.attempt(&lost);
-    metrics.attempt(&AttemptFacts { ttft: Some(Duration::from_secs(4)), cost: None, ..lost });
+    (lost.start.n, lost.start.kind) = (7, AttemptKind::Hedge);
+    metrics.attempt(&chat, &lost);
+    let ttft = Some(Duration::from_secs(4));
+    metrics.attempt(&chat, &AttemptEnd { ttft, cost: Err(CostUnknown::NoPrice), ..lost });
     let page = page(&metrics);
     for (series, expected) in [
         (r#"belay_attempts_total{rung="a",kind="first",outcome="ok",cause=""}"#, "1"),
@@ -150,9 +143,9 @@ fn an_attempt_is_counted_once_in_every_respect() {
 #[test]
 fn money_is_summed_without_drift() {
     let metrics = Metrics::new(&names());
-    let (chat, a) = (Arc::from("chat"), Arc::from("a"));
+    let chat = Arc::from("chat");
     for _ in 0..1_000 {
-        metrics.attempt(&AttemptFacts { cost: Some(NanoUsd(100_000_001)), ..good(&chat, &a) });
+        metrics.attempt(&chat, &AttemptEnd { cost: Ok(NanoUsd(100_000_001)), ..good() });
     }
     let cost = r#"belay_cost_usd_total{ladder="chat",rung="a",estimated="false"}"#;
     assert_eq!(value(&page(&metrics), cost), "100.000001");
@@ -162,14 +155,24 @@ fn money_is_summed_without_drift() {
 fn dials_are_told_apart_by_what_made_them_necessary() {
     let metrics = Metrics::new(&names());
     let chat: Arc<str> = Arc::from("chat");
-    let after = |outcome, status| Some(After { outcome, status });
+    let after = |outcome, status| AttemptEnd { status, ..sample::attempt(outcome) };
     metrics.dialled(&chat, 1, AttemptKind::First, None);
     metrics.dialled(&chat, 2, AttemptKind::Hedge, None);
-    metrics.dialled(&chat, 2, AttemptKind::Retry, after(AttemptOutcome::RateLimited, Some(429)));
-    metrics.dialled(&chat, 3, AttemptKind::Failover, after(AttemptOutcome::ServerError, Some(599)));
-    metrics.dialled(&chat, 4, AttemptKind::Failover, after(AttemptOutcome::Connect, None));
+    metrics.dialled(
+        &chat,
+        2,
+        AttemptKind::Retry,
+        Some(&after(AttemptOutcome::RateLimited, Some(429))),
+    );
+    metrics.dialled(
+        &chat,
+        3,
+        AttemptKind::Failover,
+        Some(&after(AttemptOutcome::ServerError, Some(599))),
+    );
+    metrics.dialled(&chat, 4, AttemptKind::Failover, Some(&after(AttemptOutcome::Connect, None)));
     // A race's further runners go out beside the first; nothing made them necessary.
-    metrics.dialled(&chat, 2, AttemptKind::Hedge, after(AttemptOutcome::Junk, Some(200)));
+    metrics.dialled(&chat, 2, AttemptKind::Hedge, Some(&after(AttemptOutcome::Junk, Some(200))));
     metrics.hedge_won(&chat);
     let page = page(&metrics);
     let again = |kind: &str, outcome: &str, status: &str| {
@@ -193,42 +196,44 @@ fn dials_are_told_apart_by_what_made_them_necessary() {
 #[test]
 fn a_request_is_counted_as_its_client_saw_it() {
     let metrics = Metrics::new(&names());
-    let chat: Arc<str> = Arc::from("chat");
-    let passed_over = [(Arc::from("a"), PassedOver::Open)];
-    let ok = RequestFacts {
-        ladder: Some(&chat),
-        outcome: RequestOutcome::Ok,
-        cause: None,
+    let ok = RequestEnd {
         status: Some(200),
         ttft: Some(Duration::from_millis(300)),
-        duration: Some(Duration::from_secs(2)),
-        passed_over: &passed_over,
+        latency: Some(Duration::from_secs(2)),
+        passed_over: vec![PassedRung {
+            rung: "a".into(),
+            place: 0,
+            reason: PassedOver::Open,
+            field: None,
+        }],
+        ..sample::request(RequestOutcome::Ok)
     };
     metrics.request(&ok);
-    let gone = RequestFacts {
+    let gone = RequestEnd {
         outcome: RequestOutcome::Cancelled,
         cause: Some(Cause::ClientGone),
         status: None,
         ttft: None,
-        passed_over: &[],
+        passed_over: Vec::new(),
         ..ok
     };
     metrics.request(&gone);
-    let fault = RequestFacts {
+    let fault = RequestEnd {
         outcome: RequestOutcome::Failed,
         cause: Some(Cause::RelayFault),
         status: Some(500),
-        ..gone
+        ..gone.clone()
     };
     metrics.request(&fault);
-    metrics.request(&RequestFacts {
-        ladder: None,
+    let mut rejected = RequestEnd {
         outcome: RequestOutcome::Rejected,
         cause: None,
         status: Some(404),
-        duration: None,
+        latency: None,
         ..gone
-    });
+    };
+    rejected.start.ladder = None;
+    metrics.request(&rejected);
     metrics.turned_away("model_not_found");
     let page = page(&metrics);
     for (series, expected) in [
@@ -325,8 +330,8 @@ fn gauges_show_the_moment_they_were_read_for() {
 #[test]
 fn what_a_reload_took_away_stands_nowhere_and_what_it_counted_stays() {
     let metrics = Metrics::new(&names());
-    let (ladder, rung): (Arc<str>, Arc<str>) = ("chat".into(), "a".into());
-    metrics.attempt(&good(&ladder, &rung));
+    let ladder: Arc<str> = "chat".into();
+    metrics.attempt(&ladder, &good());
     let standing = |rung: &str| RungNow {
         rung: rung.into(),
         state: BreakerState::Open,

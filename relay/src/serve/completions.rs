@@ -351,7 +351,7 @@ fn record(
 ) {
     let model = known.model.as_deref();
     let record = reject_record(id, at, client, model, known.stream, status.as_u16());
-    relay.count_reject(&record);
+    relay.metrics.request(&record);
     // The answer to a request that never ran does not wait for its record.
     drop(relay.journal.end(record));
 }

@@ -36,12 +36,12 @@ fn each_filter_filters() {
     }
     ends[1].start.ladder = Some("code".into());
     ends[1].start.client = None;
-    ends[1].ttft_ms = None;
+    ends[1].ttft = None;
     ends[2].outcome = RequestOutcome::Failed;
-    ends[2].answered_by = None;
+    ends[2].answered = None;
     ends[2].attempts[0].start.rung = "local".into();
-    ends[3].ttft_ms = Some(900);
-    ends[3].answered_by = Some("opus".into());
+    ends[3].ttft = Some(ms(900));
+    ends[3].answered = Some(2);
     ends[3].attempts.push(attempt(4, 2, "opus", AttemptKind::Hedge));
     for end in ends {
         assert!(outcome(journal.end(end)));
@@ -112,10 +112,10 @@ fn sorts_give_every_row_once_and_those_without_a_value_last() {
     let mut commits = Vec::new();
     for number in 1..=60 {
         let mut end = end(number);
-        end.ttft_ms = (number % 3 != 0).then_some(number * 7 % 11);
-        end.latency_ms = (number % 4 != 0).then_some(number * 5 % 13);
+        end.ttft = (number % 3 != 0).then_some(ms(number * 7 % 11));
+        end.latency = (number % 4 != 0).then_some(ms(number * 5 % 13));
         end.attempts[0].cost = if number % 5 == 0 {
-            Err("no price")
+            Err(CostUnknown::NoPrice)
         } else {
             Ok(NanoUsd(i64::try_from(number * 3 % 17).unwrap()))
         };
@@ -288,19 +288,20 @@ fn any_end(number: u64) -> impl Strategy<Value = RequestEnd> {
     let passed =
         proptest::collection::vec(("\\PC{0,8}", proptest::sample::select(PassedOver::ALL)), 0..3);
     let rest =
-        (proptest::sample::select(RequestOutcome::ALL), 0..5_i64, proptest::option::of("[a-c]"));
-    (tries, passed, rest).prop_map(move |(tries, passed, (outcome, at, answered_by))| {
+        (proptest::sample::select(RequestOutcome::ALL), 0..5_i64, proptest::option::of(1..5_u32));
+    (tries, passed, rest).prop_map(move |(tries, passed, (outcome, at, answered))| {
         let mut last = end(number);
         last.start.at = UnixMillis(at);
         last.outcome = outcome;
-        last.answered_by = answered_by.map(Into::into);
+        last.answered = answered;
         last.hedged = tries.iter().any(|(_, kind, ..)| *kind == AttemptKind::Hedge);
-        last.passed_over = passed.into_iter().map(|(rung, why)| (rung.into(), why)).collect();
+        last.passed_over =
+            passed.into_iter().map(|(rung, why)| super::passed(&rung, why)).collect();
         last.attempts = (1..)
             .zip(tries)
             .map(|(n, (outcome, kind, rung, cost))| AttemptEnd {
                 outcome,
-                cost: cost.map(NanoUsd).ok_or("no price"),
+                cost: cost.map(NanoUsd).ok_or(CostUnknown::NoPrice),
                 ..attempt(number, n, &rung, kind)
             })
             .collect();
@@ -338,7 +339,7 @@ proptest! {
                 prop_assert_eq!((tried.kind, tried.outcome), (attempt.start.kind, Some(attempt.outcome)));
             }
             let passed: Vec<_> = seen.passed_over.iter().map(|p| (&*p.rung, p.reason)).collect();
-            prop_assert_eq!(passed, end.passed_over.iter().map(|(r, w)| (&**r, *w)).collect::<Vec<_>>());
+            prop_assert_eq!(passed, end.passed_over.iter().map(|one| (&*one.rung, one.reason)).collect::<Vec<_>>());
         }
         for rung in ["a", "b", "c"] {
             let filter = RequestFilter { tried: Some(rung.to_owned()), limit, ..RequestFilter::default() };

@@ -44,7 +44,7 @@ fn a_long_request_is_seen_running_then_final() {
     let mut last = end(1);
     last.start.at = seen.request.at;
     last.attempts.push(attempt(1, 2, "opus", AttemptKind::Hedge));
-    last.attempts[1].cost = Err("no price");
+    last.attempts[1].cost = Err(CostUnknown::NoPrice);
     assert!(outcome(journal.end(last)));
     let seen = look().unwrap();
     assert_eq!(seen.request.outcome, Some(RequestOutcome::Ok));
@@ -62,7 +62,7 @@ fn every_field_comes_back() {
     let mut last = end(7);
     last.outcome = RequestOutcome::Cancelled;
     last.cause = Some(Cause::ClientGone);
-    last.passed_over.push(("a \"quoted\" one".into(), PassedOver::MaxOutput));
+    last.passed_over.push(passed("a \"quoted\" one", PassedOver::MaxOutput));
     last.attempts[0].outcome = AttemptOutcome::Cancelled;
     last.attempts[0].cause = Some(Cause::ClientGone);
     last.attempts[0].detail = Some("ü".repeat(1_000));
@@ -107,6 +107,7 @@ fn tokens_are_those_of_the_answer_and_cost_is_of_all() {
     let bed = Bed::new();
     let journal = bed.open();
     let mut last = end(1);
+    last.answered = Some(2);
     last.attempts.push(attempt(1, 2, "sol", AttemptKind::Retry));
     last.attempts.push(attempt(1, 3, "opus", AttemptKind::Hedge));
     last.attempts[0].outcome = AttemptOutcome::Overloaded;

@@ -3,11 +3,11 @@
 use super::{Driver, MAX_ANSWER, Phase};
 use crate::drive::capture::{Capture, is_sampled};
 use crate::drive::composing::{self, Asked};
-use crate::drive::count;
 use crate::drive::in_force::Rung;
 use crate::drive::line::{Line, Wrong};
 use crate::drive::log::{AttemptEnding, AttemptLog};
 use crate::drive::reply::{self, Head};
+use crate::drive::standing;
 use crate::drive::unseen;
 use crate::live::Pair;
 use crate::wall;
@@ -17,8 +17,8 @@ use dialect::neutral::Degrade;
 use dialect::request::Endpoint;
 use dialect::schema::Schema;
 use http::HeaderMap;
-use journal::AttemptStart;
 use policy::{Action, AttemptId, Need, Probe, RungIndex, Time};
+use record::AttemptStart;
 use shared::{AttemptKind, AttemptOutcome, Dialect};
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Driver {
             Action::Dial { attempt, rung, kind, plain, once, probe } => {
                 self.log.hedged |= kind == AttemptKind::Hedge;
                 let before = self.log.attempts.last();
-                count::dialled(&self.relay.metrics, &self.ladder.name, attempt, kind, before);
+                self.relay.metrics.dialled(&self.ladder.name, attempt.0, kind, before);
                 self.dial(now, attempt, rung, kind, Manner { plain, once, probe });
             }
             Action::Detach { attempt, probe } => self.detach(attempt, probe),
@@ -65,9 +65,10 @@ impl Driver {
                     let facts = line.reader.facts();
                     let ending = AttemptEnding { outcome, cause, clock, verdict, stream_verdict };
                     let end = line.log.end(now, ending, &line.rung, facts, self.need.prompt_tokens);
-                    let ttft = line.log.first_token.map(|at| at.since(line.log.dialled));
-                    count::attempt(&self.relay.metrics, &self.ladder.name, &end, ttft);
-                    count::attempt_live(&self.relay.live, self.ladder.index, line, now, &end);
+                    self.relay.metrics.attempt(&self.ladder.name, &end);
+                    if let Some(seat) = line.seat.take() {
+                        self.relay.live.attempt(self.ladder.index.0, standing::at(now), seat, &end);
+                    }
                     self.log.attempts.push(end);
                 }
             }
@@ -174,13 +175,14 @@ impl Driver {
             request: self.log.start.id,
             n: id.0,
             rung: Arc::clone(&rung.name),
+            place: rung.index.0,
             kind,
             probe,
             at: wall::unix(),
         };
         self.relay.journal.attempt_start(start.clone());
         let of = Pair { ladder: self.ladder.index.0, rung: rung.index.0 };
-        let seat = self.relay.live.dialled(of, count::at(now), id.0 == 1);
+        let seat = self.relay.live.dialled(of, standing::at(now), id.0 == 1);
         let finishes = self.relay.with_board(now, |board| board.finishes(rung.index));
         let spec = AnswerSpec { finishes, ..self.answer_spec(dialect) };
         let server = &self.in_force.config.server;
@@ -242,6 +244,7 @@ impl Driver {
         if self.request.stream() {
             line.counted_held.let_go();
         }
+        self.log.answered = Some(line.id.0);
         self.log.answered_by = Some(Arc::clone(&line.rung.name));
         if line.log.start.kind == AttemptKind::Hedge {
             self.relay.metrics.hedge_won(&self.ladder.name);

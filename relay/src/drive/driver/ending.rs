@@ -4,17 +4,18 @@ use super::{Driver, Phase};
 use crate::config::Stamp;
 use crate::drive::capture::MOST_ASKED;
 use crate::drive::closing::Closing;
-use crate::drive::count;
 use crate::drive::operator::Gone;
 use crate::drive::reply::{self, AskAgain, Out, Reply, error_reply};
+use crate::drive::standing;
 use crate::drive::tell::{Words, words};
 use crate::wall;
 use bytes::{Bytes, BytesMut};
 use dialect::client_error::{BelayError, ClientError, error_event};
 use dialect::stamp;
 use http::{HeaderMap, HeaderValue, header};
-use journal::{AttemptEnd, CaptureRecord, Commit, cost_of};
+use journal::{CaptureRecord, Commit};
 use policy::{AttemptId, Failure, RungIndex, Told};
+use record::{AttemptEnd, PassedRung, cost_of};
 use shared::{Cause, PassedOver, RequestOutcome};
 use std::sync::Arc;
 
@@ -155,16 +156,22 @@ impl Driver {
         dialects.find_map(|to| Some(self.request.can_be_told(to).err()?.feature))
     }
 
-    /// What each rung that was passed over for its dialect has no words for.
-    fn unsaid(&self) -> Vec<(Arc<str>, String)> {
-        let passed = self.walk.passed_over().iter();
-        let for_dialect = passed.filter(|(_, reason)| *reason == PassedOver::Dialect);
-        let feature = |(rung, _): &(RungIndex, PassedOver)| {
-            let rung = self.in_force.rung(*rung)?;
-            let unable = self.request.can_be_told(rung.provider.dialect()).err()?;
-            Some((Arc::clone(&rung.name), plain_field(&unable.feature)))
+    /// The rungs that the plan left out, with what their dialect has no words for.
+    fn passed_over(&self) -> Vec<PassedRung> {
+        let passed = |&(place, reason): &(RungIndex, PassedOver)| {
+            let rung = self.in_force.rung(place)?;
+            let for_dialect = Some(rung.provider.dialect());
+            let unable = for_dialect
+                .filter(|_| reason == PassedOver::Dialect)
+                .and_then(|dialect| self.request.can_be_told(dialect).err());
+            Some(PassedRung {
+                rung: Arc::clone(&rung.name),
+                place: place.0,
+                reason,
+                field: unable.map(|unable| plain_field(&unable.feature)),
+            })
         };
-        for_dialect.filter_map(feature).collect()
+        self.walk.passed_over().iter().filter_map(passed).collect()
     }
 
     /// How many numbered events the client has had.
@@ -253,28 +260,14 @@ impl Driver {
             let line = self.lines.iter().find(|line| Some(line.id) == committed);
             self.log.events = line.map_or(0, |line| line.log.events);
         }
-        let mut record = self.log.end(outcome, cause, &self.in_force, self.walk.passed_over());
-        record.unsaid = self.unsaid();
-        count::request(&self.relay.metrics, &self.ladder.name, &record, &self.log);
+        let record = self.log.end(outcome, cause, self.passed_over());
+        self.relay.metrics.request(&record);
         if let Some(seat) = self.seat.take() {
-            let walked = count::Walked {
-                seat,
-                is_committed: self.committed.is_some() && self.request.stream(),
-                answered: self.committed,
-                passed: self.walk.passed_over(),
-            };
-            count::request_live(
-                &self.relay.live,
-                (&self.in_force, &self.ladder),
-                &record,
-                &self.log,
-                &walked,
-            );
+            let at = standing::at(wall::now());
+            self.relay.live.ended(self.ladder.index.0, at, seat, &record);
         }
         self.relay.feed.request(|| record.row());
-        let answer =
-            record.attempts.iter().find(|a| Some(a.start.n) == self.committed.map(|id| id.0));
-        let usage = answer.map(|attempt| attempt.usage).unwrap_or_default();
+        let usage = record.answer().map(|attempt| attempt.usage).unwrap_or_default();
         let gone = Gone { at: record.start.at, need: self.need, usage };
         self.relay.past.keep(self.ladder.index, gone);
         self.relay.journal.end(record)

@@ -2,10 +2,10 @@
 //! the live numbers and what is usual, put together.
 
 use super::Seen;
-use crate::drive::count;
 use crate::drive::facts::Facts;
 use crate::drive::in_force::{InForce, Ladder};
 use crate::drive::relay::Relay;
+use crate::drive::standing;
 use crate::drive::story::{Told, cause};
 use crate::live::{LadderSeen, RungSeen};
 use crate::wall;
@@ -67,7 +67,7 @@ pub(super) fn all(relay: &Relay, now: Time, looked: &Looked) -> All {
         let ladders = in_force.ladders.iter().map(|ladder| budget(board, ladder));
         (rungs.collect::<Vec<_>>(), ladders.collect::<Vec<_>>())
     });
-    let at = count::at(now);
+    let at = standing::at(now);
     let mut running = Vec::with_capacity(stands.len() + budgets.len());
     let told = relay.story().all();
     let untold = Told::default();

@@ -19,9 +19,9 @@ use dialect::answer::{AnswerReader, AnswerSpec, Form};
 use dialect::neutral::{Degrade, Target};
 use dialect::request::ClientRequest;
 use http::HeaderMap;
-use journal::{AttemptStart, RequestStart};
 use policy::outcome::judge;
 use policy::{AttemptId, Time};
+use record::{AttemptStart, RequestStart, millis};
 use shared::admin::actions::{About, Action, ActionKind, CheckAnswer};
 use shared::admin::changes::Deed;
 use shared::{AttemptKind, AttemptOutcome, Dialect, RequestOutcome};
@@ -113,8 +113,8 @@ impl Relay {
             kind: AttemptKind::Check,
             outcome,
             status: end.status,
-            ttft_ms: end.ttft_ms,
-            latency_ms: end.latency_ms.unwrap_or(0),
+            ttft_ms: end.ttft.map(millis),
+            latency_ms: end.latency.map_or(0, millis),
             text: text(&line, rung, end.detail.as_deref()),
             journaled: false,
         };
@@ -123,11 +123,10 @@ impl Relay {
         log.first_token = line.log.first_token;
         log.events = line.log.events;
         let is_good = outcome == AttemptOutcome::Ok;
-        log.answered_by = is_good.then(|| Arc::clone(&rung.name));
+        log.answered = is_good.then_some(1);
         log.status = line.log.status;
         let ended = if is_good { RequestOutcome::Ok } else { RequestOutcome::Failed };
-        let _its_own_commit_is_not_waited_for =
-            self.journal.end(log.end(ended, None, &self.in_force(), &[]));
+        let _its_own_commit_is_not_waited_for = self.journal.end(log.end(ended, None, Vec::new()));
         match line.call.take() {
             Some(call) if is_good => call.finish(),
             cut => drop(cut),
@@ -153,6 +152,7 @@ impl Relay {
             request: start.id,
             n: 1,
             rung: Arc::clone(&rung.name),
+            place: rung.index.0,
             kind: AttemptKind::Check,
             probe: false,
             at: start.at,

@@ -5,9 +5,9 @@ use super::carry::apply;
 use super::past::Gone;
 use super::refused::Refused;
 use super::steps::Steps;
-use crate::drive::count;
 use crate::drive::in_force::Ladder;
 use crate::drive::relay::Relay;
+use crate::drive::standing;
 use crate::wall;
 use policy::preview::{first_tokens, is_all_sick, lost_capability, replan};
 use policy::{Board, LadderIndex, RungIndex, Time};
@@ -158,7 +158,7 @@ impl Relay {
     /// Attempts a second at a rung in the last half minute.
     fn carried(&self, rung: &str, now: Time) -> Option<f64> {
         let index = self.find_rung(rung).ok()?;
-        Some(self.live.rung_seen(index.0, count::at(now)).now.rps)
+        Some(self.live.rung_seen(index.0, standing::at(now)).now.rps)
     }
 
     /// What the requests that go to `rung` cost a second; `None` without requests, or

@@ -1,20 +1,19 @@
-//! What callers hand to the journal.
+//! What is recorded of requests and attempts: one value each, which the journal writes, the
+//! metrics and the live numbers count, and the feed shows.
 //!
 //! Names of clients, ladders and rungs come from the config; the rest is numbers
 //! and closed sets of words. There is no field that could hold a prompt, an
 //! answer or a key.
 
-use super::actions::{ActionRecord, OrderEnd};
-use super::captures::CaptureRecord;
-use super::kept::{HealthRecord, OverrideEnd};
-use super::minutes::MinuteRecord;
+pub mod sample;
+
 use shared::admin::{RequestRow, Tried};
 use shared::{
-    AttemptKind, AttemptOutcome, BreakerState, Cause, NanoUsd, PassedOver, RequestId,
-    RequestOutcome, StreamVerdict, TokenVerdict, TransitionRule, UnixMillis, Usage,
+    AttemptKind, AttemptOutcome, Cause, NanoUsd, PassedOver, RequestId, RequestOutcome,
+    StreamVerdict, TokenVerdict, UnixMillis, Usage,
 };
 use std::sync::Arc;
-use tokio::sync::oneshot;
+use std::time::Duration;
 
 /// A request was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +41,8 @@ pub struct AttemptStart {
     pub n: u32,
     /// The rung it calls.
     pub rung: Arc<str>,
+    /// That rung's place on the board.
+    pub place: usize,
     /// Why it was made.
     pub kind: AttemptKind,
     /// Whether it is a half-open breaker's probe.
@@ -68,12 +69,12 @@ pub struct AttemptEnd {
     pub verdict: Option<TokenVerdict>,
     /// What it said about its rung's health afterwards.
     pub stream_verdict: Option<StreamVerdict>,
-    /// Dial to response head, in milliseconds.
-    pub headers_ms: Option<u64>,
-    /// Dial to first token, in milliseconds.
-    pub ttft_ms: Option<u64>,
-    /// Dial to end, in milliseconds.
-    pub latency_ms: Option<u64>,
+    /// Dial to response head.
+    pub headers: Option<Duration>,
+    /// Dial to first token.
+    pub ttft: Option<Duration>,
+    /// Dial to end.
+    pub latency: Option<Duration>,
     /// Content events read.
     pub events: u64,
     /// Bytes read.
@@ -82,10 +83,43 @@ pub struct AttemptEnd {
     pub usage: Usage,
     /// Whether the tokens are the relay's estimate.
     pub estimated: bool,
-    /// What it cost, or why that is not known: `no price`, `no usage`.
-    pub cost: Result<NanoUsd, &'static str>,
+    /// What it cost, or why that is not known.
+    pub cost: Result<NanoUsd, CostUnknown>,
     /// Wishes of the request that its rung was not told, in a closed set of words.
     pub left_out: Vec<&'static str>,
+}
+
+/// Why it is not known what an attempt cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CostUnknown {
+    /// Its rung has no price in the config.
+    NoPrice,
+    /// There is no count of its tokens.
+    NoUsage,
+}
+
+impl CostUnknown {
+    /// The word for it in the journal.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NoPrice => "no price",
+            Self::NoUsage => "no usage",
+        }
+    }
+}
+
+/// A rung that a request's plan left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassedRung {
+    /// The rung.
+    pub rung: Arc<str>,
+    /// Its place on the board.
+    pub place: usize,
+    /// Why.
+    pub reason: PassedOver,
+    /// Where its dialect has no words for some field: which. Never a value.
+    pub field: Option<String>,
 }
 
 /// A request ended: its final row, and those of all its attempts.
@@ -99,34 +133,39 @@ pub struct RequestEnd {
     pub cause: Option<Cause>,
     /// The status that the client saw.
     pub status: Option<u16>,
-    /// The rung that answered.
-    pub answered_by: Option<Arc<str>>,
+    /// The number of the attempt that the client belonged to when it ended.
+    pub answered: Option<u32>,
     /// Whether a hedge was started.
     pub hedged: bool,
-    /// Accept to first token, in milliseconds.
-    pub ttft_ms: Option<u64>,
-    /// Accept to end, in milliseconds.
-    pub latency_ms: Option<u64>,
+    /// Accept to first token.
+    pub ttft: Option<Duration>,
+    /// Accept to end; `None` where it never walked.
+    pub latency: Option<Duration>,
     /// Content events handed to the client.
     pub events: u64,
     /// Bytes of body handed to the client.
     pub bytes: u64,
     /// Every attempt that was made.
     pub attempts: Vec<AttemptEnd>,
-    /// Rungs that the plan left out, and why.
-    pub passed_over: Vec<(Arc<str>, PassedOver)>,
-    /// Of those, whose dialect has no words for some field: which. Never a value.
-    pub unsaid: Vec<(Arc<str>, String)>,
+    /// Rungs that the plan left out.
+    pub passed_over: Vec<PassedRung>,
 }
 
 impl AttemptEnd {
+    /// When it ended.
+    #[must_use]
+    pub fn ended_at(&self) -> UnixMillis {
+        let latency = self.latency.map_or(0, millis);
+        UnixMillis(self.start.at.0.saturating_add(i64::try_from(latency).unwrap_or(i64::MAX)))
+    }
+
     /// The same in short.
     fn tried(&self) -> Tried {
         Tried {
             rung: self.start.rung.to_string(),
             outcome: Some(self.outcome),
-            ttft_ms: self.ttft_ms,
-            latency_ms: self.latency_ms,
+            ttft_ms: self.ttft.map(millis),
+            latency_ms: self.latency.map(millis),
         }
     }
 }
@@ -148,11 +187,11 @@ impl RequestEnd {
             outcome: Some(self.outcome),
             cause: self.cause,
             status: self.status,
-            answered_by: text(&self.answered_by),
+            answered_by: self.answered_by().map(|rung| rung.to_string()),
             attempts_made: u32::try_from(self.attempts.len()).unwrap_or(u32::MAX),
             hedged: self.hedged,
-            ttft_ms: self.ttft_ms,
-            latency_ms: self.latency_ms,
+            ttft_ms: self.ttft.map(millis),
+            latency_ms: self.latency.map(millis),
             input_tokens: usage.input,
             output_tokens: usage.output,
             cost_usd: self.cost().ok().map(NanoUsd::usd),
@@ -162,16 +201,37 @@ impl RequestEnd {
         }
     }
 
-    /// The attempt whose tokens are the answer's: the last one on the answering
-    /// rung that did not merely lose a race.
-    pub(super) fn answer(&self) -> Option<&AttemptEnd> {
-        let rung = self.answered_by.as_ref()?;
-        let on_it = || self.attempts.iter().rev().filter(|attempt| attempt.start.rung == *rung);
-        on_it().find(|attempt| attempt.cause != Some(Cause::LostRace)).or_else(|| on_it().next())
+    /// The attempt whose tokens are the answer's.
+    #[must_use]
+    pub fn answer(&self) -> Option<&AttemptEnd> {
+        let number = self.answered?;
+        self.attempts.iter().find(|attempt| attempt.start.n == number)
+    }
+
+    /// The rung that answered.
+    #[must_use]
+    pub fn answered_by(&self) -> Option<&Arc<str>> {
+        Some(&self.answer()?.start.rung)
+    }
+
+    /// Whether its client had seen the first token of one attempt. Who waits for the whole
+    /// answer sees none.
+    #[must_use]
+    pub const fn is_committed(&self) -> bool {
+        self.answered.is_some() && self.start.stream
+    }
+
+    /// Accept to first token, as its client saw it. Who waits for the whole answer sees none.
+    #[must_use]
+    pub fn seen_ttft(&self) -> Option<Duration> {
+        self.ttft.filter(|_| self.start.stream)
     }
 
     /// What all attempts cost together; unknown as soon as one is.
-    pub(super) fn cost(&self) -> Result<NanoUsd, &'static str> {
+    ///
+    /// # Errors
+    /// Why it is not known.
+    pub fn cost(&self) -> Result<NanoUsd, CostUnknown> {
         cost_of(&self.attempts)
     }
 }
@@ -180,90 +240,14 @@ impl RequestEnd {
 ///
 /// # Errors
 /// Why it is not known.
-pub fn cost_of(attempts: &[AttemptEnd]) -> Result<NanoUsd, &'static str> {
+pub fn cost_of(attempts: &[AttemptEnd]) -> Result<NanoUsd, CostUnknown> {
     attempts.iter().try_fold(NanoUsd(0), |sum, attempt| {
         attempt.cost.map(|cost| NanoUsd(sum.0.saturating_add(cost.0)))
     })
 }
 
-/// A breaker changed its state, or its weight.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TransitionRecord {
-    /// When.
-    pub at: UnixMillis,
-    /// The rung.
-    pub rung: Arc<str>,
-    /// The state before.
-    pub before: BreakerState,
-    /// The state after.
-    pub after: BreakerState,
-    /// Which rule spoke.
-    pub rule: TransitionRule,
-    /// The same in words.
-    pub text: String,
-    /// Calls in the window that led to it.
-    pub calls: u32,
-    /// Bad ones among them.
-    pub bad: u32,
-    /// Slow ones among those.
-    pub slow: u32,
-    /// How the attempt that tipped it ended; `None`: none did, or it was slow and still ran.
-    pub outcome: Option<AttemptOutcome>,
-    /// The provider's status to that attempt, where it was not 200.
-    pub status: Option<u16>,
-    /// The request that it was an attempt of.
-    pub request: Option<RequestId>,
-    /// The weight afterwards.
-    pub weight: f64,
-    /// The breaker's generation afterwards; starts at 0 with each life of the relay.
-    pub generation: u32,
-    /// For how long it is open, if it is, in milliseconds.
-    pub cooldown_ms: Option<u64>,
-    /// The slow mark of a small prompt, in milliseconds; `None` without a reference.
-    pub mark_ms: Option<u64>,
-    /// The reference p95, in milliseconds.
-    pub ref_p95_ms: Option<u64>,
-    /// Until when it is open, if it is.
-    pub until: Option<UnixMillis>,
-}
-
-/// What travels to the writer.
-#[derive(Debug)]
-pub(super) enum Record {
-    Start(RequestStart),
-    AttemptStart(AttemptStart),
-    End(RequestEnd),
-    Transition(TransitionRecord),
-    Health(HealthRecord),
-    OverrideEnd(OverrideEnd),
-    Minute(Box<MinuteRecord>),
-    OrderEnd(OrderEnd),
-    Action(Box<ActionRecord>),
-    Capture(Box<CaptureRecord>),
-    /// Nothing; ends the writer's wait, so that it sees that it shall stop.
-    Wake,
-}
-
-/// A record on its way.
-#[derive(Debug)]
-pub(super) struct Entry {
-    /// When it was handed over; its age is the journal's lag.
-    pub at: UnixMillis,
-    pub record: Record,
-    /// Told once the record is safe or lost.
-    pub done: Option<oneshot::Sender<bool>>,
-}
-
-impl Entry {
-    /// Tells whoever waits. That nobody does any more is no matter.
-    pub fn resolve(self, committed: bool) {
-        if let Some(done) = self.done {
-            let _nobody_waits = done.send(committed);
-        }
-    }
-
-    /// Whether losing it loses a request's record; a start is superseded by its end.
-    pub fn counts(&self) -> bool {
-        matches!(self.record, Record::End(_))
-    }
+/// A span in whole milliseconds, as journal and API have it.
+#[must_use]
+pub fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
