@@ -84,7 +84,7 @@ async fn run(mut relays: Vec<Remote>, mut tasks: UnboundedReceiver<Task>, far: F
         if let Task::Token { token, .. } = task {
             match remote.with_token(&token) {
                 Ok(better) => *remote = better,
-                Err(why) => far.say(News::Said(why)),
+                Err(why) => far.say(News::Said(why.to_string())),
             }
             if let Some(feed) = feeds.get_mut(index) {
                 feed.abort();

@@ -10,7 +10,7 @@ use console::link::Link;
 use console::settings::{self, Settings};
 use console::window::{TITLE, Window};
 use eframe::egui::ViewportBuilder;
-use shared::remote::Remote;
+use shared::remote::{Remote, RemoteError};
 
 fn main() -> ExitCode {
     let named = std::env::var("BELAY_RELAY").unwrap_or_default();
@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     match args::read(std::env::args_os().skip(1), &named, &settings.relays) {
         Args::Window { relays, token_file, frames } => {
             let frames = frames.map(|path| Frames::append(Path::new(&path))).transpose();
-            let remotes = open(&relays, token_file.as_deref());
+            let remotes = open(&relays, token_file.as_deref()).map_err(|why| why.to_string());
             match remotes.and_then(|remotes| Ok((remotes, frames?))) {
                 Ok((remotes, frames)) => window(Settings { relays, ..settings }, remotes, frames),
                 Err(why) => fail(2, &why),
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 }
 
 /// The relays, each with the token.
-fn open(urls: &[String], token_file: Option<&str>) -> Result<Vec<Remote>, String> {
+fn open(urls: &[String], token_file: Option<&str>) -> Result<Vec<Remote>, RemoteError> {
     let token = shared::remote::token(token_file.map(Path::new))?;
     // Nobody else in this process chooses one.
     let _first = rustls::crypto::ring::default_provider().install_default();

@@ -10,7 +10,7 @@ use reqwest::Url;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::{self, Display};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Where a relay's admin plane is unless said otherwise.
@@ -67,20 +67,65 @@ pub struct Answer<T> {
     pub value: T,
 }
 
+/// Why a relay cannot be called at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RemoteError {
+    /// The token's file, and what the system says.
+    TokenFile(PathBuf, String),
+    /// The token's file.
+    TokenFileEmpty(PathBuf),
+    /// The token has characters that no header may have. It is not repeated.
+    BadToken,
+    /// What was given for an address.
+    NoAddress(String),
+    /// The address has a user or a password in it. It is not repeated: the password would be
+    /// in somebody's scrollback.
+    UserInAddress,
+    /// No HTTP client can be built, and why.
+    NoClient(String),
+}
+
+impl Display for RemoteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TokenFile(path, error) => {
+                write!(f, "--token-file {} cannot be read: {error}.", path.display())
+            }
+            Self::TokenFileEmpty(path) => {
+                write!(f, "--token-file {} is empty; put the token in it.", path.display())
+            }
+            Self::BadToken => f.write_str(
+                "The token has characters in it that no token has. Look at BELAY_TOKEN or the \
+                 --token-file.",
+            ),
+            Self::NoAddress(base) => write!(
+                f,
+                "'{base}' is no relay's address. Write it like {LOOPBACK}, without a query."
+            ),
+            Self::UserInAddress => f.write_str(
+                "A relay's address has no user or password in it: it takes a token, from \
+                 BELAY_TOKEN or --token-file.",
+            ),
+            Self::NoClient(error) => write!(f, "no HTTP client can be built: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for RemoteError {}
+
 /// The token in `file`, or without one that of `BELAY_TOKEN`; `None`: there is none.
 ///
 /// # Errors
 /// The file cannot be read, or is empty.
-pub fn token(file: Option<&Path>) -> Result<Option<String>, String> {
+pub fn token(file: Option<&Path>) -> Result<Option<String>, RemoteError> {
     let Some(path) = file else {
         let token = std::env::var("BELAY_TOKEN").unwrap_or_default();
         return Ok(Some(token.trim().to_owned()).filter(|token| !token.is_empty()));
     };
-    let shown = path.display();
     let text = std::fs::read_to_string(path)
-        .map_err(|error| format!("--token-file {shown} cannot be read: {error}."))?;
+        .map_err(|error| RemoteError::TokenFile(path.to_owned(), error.to_string()))?;
     match text.trim() {
-        "" => Err(format!("--token-file {shown} is empty; put the token in it.")),
+        "" => Err(RemoteError::TokenFileEmpty(path.to_owned())),
         token => Ok(Some(token.to_owned())),
     }
 }
@@ -104,20 +149,15 @@ impl Remote {
     ///
     /// # Errors
     /// `base` is no such URL, or the token cannot be sent.
-    pub fn new(base: &str, token: Option<&str>) -> Result<Self, String> {
-        let wrong = || {
-            format!("'{base}' is no relay's address. Write it like {LOOPBACK}, without a query.")
-        };
+    pub fn new(base: &str, token: Option<&str>) -> Result<Self, RemoteError> {
+        let wrong = || RemoteError::NoAddress(base.to_owned());
         let mut url: Url = base.parse().map_err(|_unhelpful| wrong())?;
         let plain = matches!(url.scheme(), "http" | "https") && url.has_host();
         if !plain || url.query().is_some() || url.fragment().is_some() {
             return Err(wrong());
         }
         if !url.username().is_empty() || url.password().is_some() {
-            // Not repeated: the password would be in somebody's scrollback.
-            return Err("A relay's address has no user or password in it: it takes a token, \
-                        from BELAY_TOKEN or --token-file."
-                .to_owned());
+            return Err(RemoteError::UserInAddress);
         }
         let path = url.path().trim_end_matches('/').to_owned();
         url.set_path(&path);
@@ -128,7 +168,7 @@ impl Remote {
             .http1_only()
             .user_agent(concat!("belay/", env!("CARGO_PKG_VERSION")))
             .build()
-            .map_err(|error| format!("no HTTP client can be built: {error}"))?;
+            .map_err(|error| RemoteError::NoClient(error.to_string()))?;
         let shown = url.as_str().trim_end_matches('/').to_owned();
         Ok(Self { base: url, shown, client, token })
     }
@@ -137,7 +177,7 @@ impl Remote {
     ///
     /// # Errors
     /// The token cannot be sent.
-    pub fn with_token(&self, token: &str) -> Result<Self, String> {
+    pub fn with_token(&self, token: &str) -> Result<Self, RemoteError> {
         Ok(Self { token: Some(bearer(token)?), ..self.clone() })
     }
 
@@ -352,12 +392,9 @@ fn leaves_in_clear(url: &Url) -> bool {
 }
 
 /// The header that a token travels in.
-fn bearer(token: &str) -> Result<HeaderValue, String> {
-    let wrong = || {
-        "The token has characters in it that no token has. Look at BELAY_TOKEN or the --token-file."
-            .to_owned()
-    };
-    let mut value = HeaderValue::from_str(&format!("Bearer {token}")).map_err(|_| wrong())?;
+fn bearer(token: &str) -> Result<HeaderValue, RemoteError> {
+    let mut value = HeaderValue::from_str(&format!("Bearer {token}"))
+        .map_err(|_unhelpful| RemoteError::BadToken)?;
     value.set_sensitive(true);
     Ok(value)
 }
@@ -384,9 +421,10 @@ mod tests {
         for bad in ["", "127.0.0.1:8788", "ftp://x", "http://x?y=1", "http://x#y", "http://"] {
             assert!(Remote::new(bad, None).is_err(), "{bad}");
         }
-        let error = Remote::new("http://ana:hunter2@relay.example", None).unwrap_err();
+        let told = |base: &str, token| Remote::new(base, token).unwrap_err().to_string();
+        let error = told("http://ana:hunter2@relay.example", None);
         assert!(!error.contains("hunter2") && error.contains("BELAY_TOKEN"), "{error}");
-        let error = Remote::new(LOOPBACK, Some("hunter\n2")).unwrap_err();
+        let error = told(LOOPBACK, Some("hunter\n2"));
         assert!(!error.contains("hunter") && error.contains("BELAY_TOKEN"), "{error}");
         let remote = Remote::new("https://relay.example/eu/", Some("hunter2")).unwrap();
         assert_eq!(remote.shown(), "https://relay.example/eu");

@@ -5,6 +5,7 @@
 //! closing a second descriptor of it would drop SQLite's own locks.
 
 use super::file::{beside, create_private};
+use std::fmt;
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
@@ -13,12 +14,29 @@ use std::path::Path;
 #[derive(Debug)]
 pub(super) struct Lock(#[expect(dead_code, reason = "it holds the lock by being open")] File);
 
+/// Another relay has the lock: its process id, empty where that is unknown.
+#[derive(Debug)]
+pub(super) struct Held {
+    process: String,
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let process = if self.process.is_empty() { "unknown" } else { &self.process };
+        write!(
+            f,
+            "another relay (process {process}) writes this journal; stop it, or give one of the \
+             two another journal.path"
+        )
+    }
+}
+
 /// Takes the lock of the journal at `path`. `Ok(None)`: this disk has no locks, or nothing
 /// can be put beside the journal; then nobody is kept out.
 ///
 /// # Errors
-/// Another relay has it; says which.
-pub(super) fn take(path: &Path) -> Result<Option<Lock>, String> {
+/// Another relay has it.
+pub(super) fn take(path: &Path) -> Result<Option<Lock>, Held> {
     let name = beside(path, "-lock");
     let Ok(mut file) = create_private(&name) else { return Ok(None) };
     match file.try_lock() {
@@ -30,11 +48,7 @@ pub(super) fn take(path: &Path) -> Result<Option<Lock>, String> {
         Err(TryLockError::WouldBlock) => {
             let mut holder = String::new();
             let _unnamed = file.rewind().and_then(|()| file.read_to_string(&mut holder));
-            Err(format!(
-                "another relay (process {}) writes this journal; stop it, or give one of the two \
-                 another journal.path",
-                if holder.is_empty() { "unknown" } else { holder.trim() }
-            ))
+            Err(Held { process: holder.trim().to_owned() })
         }
         Err(TryLockError::Error(error)) => {
             tracing::warn!(%error, "the journal's disk has no locks: a second relay on it would not be noticed");

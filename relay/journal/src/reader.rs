@@ -198,9 +198,10 @@ fn watch(conn: &mut Connection) -> rusqlite::Result<()> {
 /// Rows of one part, each with the value that it is sorted by.
 fn list(
     conn: &Connection,
-    (filter, is_rare): (&RequestFilter, bool),
+    filter: &RequestFilter,
     part: Part,
     limit: usize,
+    is_rare: bool,
 ) -> Result<Vec<(Option<i64>, RequestRow)>, ReadError> {
     let query = query::list(filter, part, limit, is_rare);
     let mut statement = conn.prepare(&query.sql)?;
@@ -241,10 +242,10 @@ impl Reader {
             None => false,
         };
         // One more is asked for, to know whether there is more.
-        let mut rows = list(&tx, (filter, is_rare), part, limit + 1)?;
+        let mut rows = list(&tx, filter, part, limit + 1, is_rare)?;
         if rows.len() <= limit && matches!(part, Part::Valued(_)) {
             let rest = limit + 1 - rows.len();
-            rows.extend(list(&tx, (filter, is_rare), Part::Without(None), rest)?);
+            rows.extend(list(&tx, filter, Part::Without(None), rest, is_rare)?);
         }
         let has_more = rows.len() > limit;
         rows.truncate(limit);

@@ -200,7 +200,7 @@ impl Writer {
             match lock::take(&self.path) {
                 Ok(lock) => self.lock = lock,
                 Err(other) => {
-                    self.state.fail(other);
+                    self.state.fail(other.to_string());
                     return false;
                 }
             }

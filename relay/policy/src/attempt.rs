@@ -96,7 +96,8 @@ pub(crate) struct Attempt {
 impl Attempt {
     pub(crate) fn new(
         id: AttemptId,
-        (rung, spec): (RungIndex, Arc<RungSpec>),
+        rung: RungIndex,
+        spec: Arc<RungSpec>,
         kind: AttemptKind,
         ticket: Ticket,
         dialled: Time,

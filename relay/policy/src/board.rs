@@ -241,7 +241,8 @@ impl Board {
         now: Time,
         dialled: Time,
         ticket: Ticket,
-        (slow, size): (bool, Size),
+        slow: bool,
+        size: Size,
     ) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         health.hold.token(dialled);
@@ -257,7 +258,7 @@ impl Board {
             None
         } else {
             health.count_for_shedding(now, true);
-            health.witnesses.word(now, (self.asking, self.present), false);
+            health.witnesses.word(now, self.asking, self.present, false);
             health.breaker.good(now, ticket)
         };
         if change == Some(TransitionRule::ProbesGood) && health.spec.breaker.open_ttft_p95.is_some()
@@ -293,7 +294,7 @@ impl Board {
 
     /// The mark passed while an attempt on `rung` was silent.
     pub(crate) fn slow(&mut self, rung: RungIndex, now: Time, ticket: Ticket, size: Size) {
-        self.bad_token(rung, now, (ticket, size), None);
+        self.bad_token(rung, now, ticket, size, None);
     }
 
     /// An attempt on `rung` ended.
@@ -307,9 +308,8 @@ impl Board {
             _ => false,
         };
         let Health { witnesses, hold, spec, .. } = health;
-        let own = asks_for_a_pause
-            .then(|| witnesses.own_hold(now, (self.asking, self.present)))
-            .flatten();
+        let own =
+            asks_for_a_pause.then(|| witnesses.own_hold(now, self.asking, self.present)).flatten();
         if let Some(own) = own {
             own.ask(now, dialled, retry_after, spec, &mut self.rng);
         } else if asks_for_a_pause {
@@ -341,7 +341,7 @@ impl Board {
             health.forget_returning();
         }
         if bad_before && !slow {
-            self.bad_token(rung, now, (ticket, report.size), Some(tip));
+            self.bad_token(rung, now, ticket, report.size, Some(tip));
         }
         // A loser that was cut at once was given no chance to bring a token.
         let had_a_chance = lost && now.since(dialled) >= A_CHANCE;
@@ -365,7 +365,7 @@ impl Board {
         else {
             return;
         };
-        health.witnesses.word(now, (self.asking, self.present), true);
+        health.witnesses.word(now, self.asking, self.present, true);
         if let Some(why) = health.breaker.stream_quiet(ticket) {
             self.try_to_open(rung, now, why, Tip::default());
         }
@@ -376,7 +376,8 @@ impl Board {
         &mut self,
         rung: RungIndex,
         now: Time,
-        (ticket, size): (Ticket, Size),
+        ticket: Ticket,
+        size: Size,
         ended: Option<Tip>,
     ) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
@@ -384,7 +385,7 @@ impl Board {
             return;
         }
         health.count_for_shedding(now, false);
-        health.witnesses.word(now, (self.asking, self.present), true);
+        health.witnesses.word(now, self.asking, self.present, true);
         let why = health.breaker.bad(now, ticket, ended.is_none());
         let why = why.filter(|why| {
             *why != TransitionRule::Hanging || health.answers_quickly(now, size.kind)
@@ -414,8 +415,8 @@ impl Board {
         let from = health.breaker.state();
         match report.verdict() {
             Verdict::StreamBad => {
-                health.witnesses.word(now, (self.asking, self.present), true);
-                if let Some(why) = health.breaker.stream_bad(now, ticket, (slow, quiet)) {
+                health.witnesses.word(now, self.asking, self.present, true);
+                if let Some(why) = health.breaker.stream_bad(now, ticket, slow, quiet) {
                     self.try_to_open(rung, now, why, tip);
                 }
             }
@@ -447,10 +448,10 @@ impl Board {
         if spared {
             health.breaker.spare(now);
             let spared = Spared { from: why, is_load };
-            self.note_with(rung, now, from, TransitionRule::Spared, (tip, Some(spared)));
+            self.note_with(rung, now, from, TransitionRule::Spared, tip, Some(spared));
         } else {
             health.breaker.open(now, why, None, &mut self.rng);
-            self.note_with(rung, now, from, why, (tip, None));
+            self.note_with(rung, now, from, why, tip, None);
         }
     }
 
@@ -489,7 +490,7 @@ impl Board {
     }
 
     fn note(&mut self, rung: RungIndex, now: Time, from: State, why: TransitionRule) {
-        self.note_with(rung, now, from, why, (Tip::default(), None));
+        self.note_with(rung, now, from, why, Tip::default(), None);
     }
 
     fn note_with(
@@ -498,7 +499,8 @@ impl Board {
         now: Time,
         from: State,
         why: TransitionRule,
-        (tip, spared): (Tip, Option<Spared>),
+        tip: Tip,
+        spared: Option<Spared>,
     ) {
         let Some(health) = self.rungs.get(rung.0) else { return };
         let breaker = &health.breaker;

@@ -357,7 +357,8 @@ impl Breaker {
         &mut self,
         now: Time,
         ticket: Ticket,
-        (counted, quiet): (bool, bool),
+        counted: bool,
+        quiet: bool,
     ) -> Option<TransitionRule> {
         if ticket.generation != self.generation {
             return None;

@@ -75,8 +75,7 @@ impl Probe {
         if self.mark.is_some_and(|mark| mark <= now) {
             self.say_slow(now, board);
         }
-        let what = (self.slow, self.size);
-        board.token(self.rung, now, self.dialled, self.ticket, what);
+        board.token(self.rung, now, self.dialled, self.ticket, self.slow, self.size);
         self.had_token = true;
         self.end(now, AttemptOutcome::Cancelled.into(), None, board);
     }

@@ -272,7 +272,8 @@ impl Walk {
         let ticket = board.dial(rung, now, self.need.size());
         self.attempts.push(Attempt::new(
             attempt,
-            (rung, board.spec_at_dial(rung)),
+            rung,
+            board.spec_at_dial(rung),
             kind,
             ticket,
             now,
@@ -302,7 +303,7 @@ impl Walk {
         if attempt.first_token.is_none() {
             attempt.first_token = Some(now);
             let (dialled, ticket, slow) = (attempt.dialled, attempt.ticket, attempt.slow);
-            board.token(rung, now, dialled, ticket, (slow, size));
+            board.token(rung, now, dialled, ticket, slow, size);
         }
         if self.state != State::Walking {
             return;

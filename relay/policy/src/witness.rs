@@ -71,7 +71,7 @@ pub(crate) struct Witnesses(BTreeMap<u64, Witness>);
 
 impl Witnesses {
     /// A call for `client` was good, or bad.
-    pub(crate) fn word(&mut self, now: Time, (client, present): (u64, Present), bad: bool) {
+    pub(crate) fn word(&mut self, now: Time, client: u64, present: Present, bad: bool) {
         let contradicted = bad && !self.is_believed(now, client, present);
         let known = self.of(now, client);
         known.words.rotate_right(1);
@@ -98,7 +98,8 @@ impl Witnesses {
     pub(crate) fn own_hold(
         &mut self,
         now: Time,
-        (client, present): (u64, Present),
+        client: u64,
+        present: Present,
     ) -> Option<&mut Hold> {
         let others = || self.but(client);
         let lately = |known: &Witness| known.limited.is_some_and(|at| now.since(at) <= LATELY);

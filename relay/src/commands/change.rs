@@ -17,6 +17,7 @@ use shared::admin::changes::{
 use shared::admin::ttl::Ttl;
 use shared::remote::{CallError, Remote};
 use std::collections::BTreeMap;
+use std::fmt::{self, Display};
 
 /// Arguments of every change.
 #[derive(Debug, Clone, clap::Args)]
@@ -49,13 +50,35 @@ struct Prepared<'a> {
     board: Board,
     request: ChangeRequest,
     /// What it would do, or why that is not known.
-    preview: Result<Preview, String>,
+    preview: Result<Preview, CallError>,
+}
+
+/// A name that a relay does not know, with those that it does.
+#[derive(Debug)]
+pub(super) enum UnknownName {
+    /// No rung, provider, domain or ladder (`what`) is called so.
+    Nothing { what: &'static str, name: String, known: Vec<String> },
+    /// The ladder has no such rung.
+    RungOfLadder { rung: String, ladder: String, known: Vec<String> },
+}
+
+impl Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing { what, name, known } => {
+                write!(f, "there is no {what} '{name}'. There are: {}.", known.join(", "))
+            }
+            Self::RungOfLadder { rung, ladder, known } => {
+                write!(f, "'{rung}' is no rung of {ladder}. Its rungs: {}.", known.join(", "))
+            }
+        }
+    }
 }
 
 /// Makes what `changes` gives for a relay's board, on every relay.
 pub(super) fn make(
     args: &ChangeArgs,
-    changes: impl Fn(&Board) -> Result<Vec<Change>, String>,
+    changes: impl Fn(&Board) -> Result<Vec<Change>, UnknownName>,
 ) -> Result<Ended, Failed> {
     let relays = args.relays.open()?;
     let id = id_or_fresh(args.id.as_deref())?;
@@ -110,7 +133,7 @@ async fn prepare<'a>(
     remote: &'a Remote,
     args: &ChangeArgs,
     id: &str,
-    changes: &impl Fn(&Board) -> Result<Vec<Change>, String>,
+    changes: &impl Fn(&Board) -> Result<Vec<Change>, UnknownName>,
 ) -> Result<Prepared<'a>, CallError> {
     let board: Board = remote.get(&["board"], &[]).await?.value;
     let made = changes(&board)
@@ -140,8 +163,8 @@ async fn prepare<'a>(
     };
     let preview = match remote.send(Method::POST, &["preview"], &request, SOON).await {
         Ok(preview) => Ok(preview.value),
-        Err(CallError::NotConfirmed(why) | CallError::NotSent(why)) => Err(why),
         Err(refused @ CallError::Refused(..)) => return Err(refused),
+        Err(no_answer) => Err(no_answer),
     };
     Ok(Prepared { remote, board, request, preview })
 }

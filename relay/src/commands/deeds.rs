@@ -63,7 +63,8 @@ pub(super) fn probe(args: &RungArgs) -> Result<Ended, Failed> {
     let (relays, id) = (args.deed.relays.open()?, id_or_fresh(args.deed.id.as_deref())?);
     let path = ["rungs", args.rung.as_str(), "probe"];
     let body = args.deed.deed(&id, &[]);
-    send(&relays, &id, (Method::POST, &path, SOON), &body, |done: &Done, remote| {
+    let call = Call { method: Method::POST, path: &path, patience: SOON };
+    send(&relays, &id, &call, &body, |done: &Done, remote| {
         let mut lines = screen::done(&id, done.at, &done.by, done.journaled, remote.shown());
         let text = format!("{}: the next request is its probe", args.rung);
         lines.push(screen::Line::plain(text));
@@ -75,9 +76,9 @@ pub(super) fn check(args: &RungArgs) -> Result<Ended, Failed> {
     let (relays, id) = (args.deed.relays.open()?, id_or_fresh(args.deed.id.as_deref())?);
     let path = ["rungs", args.rung.as_str(), "check"];
     let body = args.deed.deed(&id, &[]);
-    let how = (Method::POST, path.as_slice(), CHECK_PATIENCE);
+    let call = Call { method: Method::POST, path: &path, patience: CHECK_PATIENCE };
     complain(format!("belay: calling {}; a hang shows when its first clock runs out", args.rung));
-    let sent = deliver_all::<CheckAnswer>(&relays, &id, how, &body)?;
+    let sent = deliver_all::<CheckAnswer>(&relays, &id, &call, &body)?;
     Ok(worst(sent.iter().map(|(remote, delivery)| {
         let ended = report(&relays, remote, &id, delivery, |check| {
             let mut lines = screen::checked(check, &relays.look);
@@ -104,23 +105,33 @@ pub(super) fn note(args: &NoteArgs) -> Result<Ended, Failed> {
     };
     if let Some(note) = &args.end {
         let body = args.deed.deed(&id, &[]);
-        return send(&relays, &id, (Method::DELETE, &["notes", note], SOON), &body, show);
+        let call = Call { method: Method::DELETE, path: &["notes", note], patience: SOON };
+        return send(&relays, &id, &call, &body, show);
     }
     let Some(text) = args.text.clone() else { return usage("say what the note is to say.") };
     let about = About { rung: args.rung.clone(), ladder: args.ladder.clone() };
     let body = NewNote { id: id.clone(), text, about };
-    send(&relays, &id, (Method::POST, &["notes"], SOON), &body, show)
+    let call = Call { method: Method::POST, path: &["notes"], patience: SOON };
+    send(&relays, &id, &call, &body, show)
+}
+
+/// A call of the admin API, and how long its answer is waited for.
+#[derive(Clone)]
+struct Call<'a> {
+    method: Method,
+    path: &'a [&'a str],
+    patience: Duration,
 }
 
 /// Sends it to every relay, and says how it went.
 fn send<T: DeserializeOwned>(
     relays: &Relays,
     id: &str,
-    how: (Method, &[&str], Duration),
+    call: &Call<'_>,
     body: &impl Serialize,
     show: impl Fn(&T, &Remote) -> Vec<screen::Line>,
 ) -> Result<Ended, Failed> {
-    let sent = deliver_all::<T>(relays, id, how, body)?;
+    let sent = deliver_all::<T>(relays, id, call, body)?;
     Ok(worst(sent.iter().map(|(remote, delivery)| {
         report(relays, remote, id, delivery, |answer| show(answer, remote))
     })))
@@ -129,12 +140,12 @@ fn send<T: DeserializeOwned>(
 fn deliver_all<'a, T: DeserializeOwned>(
     relays: &'a Relays,
     id: &str,
-    (method, path, patience): (Method, &[&str], Duration),
+    call: &Call<'_>,
     body: &impl Serialize,
 ) -> Result<Vec<(&'a Remote, Delivery<T>)>, Failed> {
     complain(format!("belay: sending it as action {id}"));
     relays.run(async |remote| {
-        let method = method.clone();
+        let Call { method, path, patience } = call.clone();
         deliver::<T>(remote, &Deal { id, method, path, body, patience }).await
     })
 }

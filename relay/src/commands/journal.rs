@@ -95,8 +95,20 @@ pub(super) fn run(args: &JournalArgs) -> Result<(), Failed> {
     }
 }
 
-pub(super) fn time(text: &str) -> Result<UnixMillis, String> {
-    text.parse().map_err(|_unhelpful| "write it like 2026-11-29T03:00:00Z, in UTC".to_owned())
+/// A text that is no time; says how to write one.
+#[derive(Debug)]
+pub(super) struct NoTime(pub(super) &'static str);
+
+impl std::fmt::Display for NoTime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for NoTime {}
+
+pub(super) fn time(text: &str) -> Result<UnixMillis, NoTime> {
+    text.parse().map_err(|_unhelpful| NoTime("write it like 2026-11-29T03:00:00Z, in UTC"))
 }
 
 pub(super) fn reader(place: &Place) -> Result<Reader, Failed> {

@@ -1,6 +1,6 @@
 //! `belay order`: which rung of a ladder is tried first.
 
-use super::change::{ChangeArgs, make};
+use super::change::{ChangeArgs, UnknownName, make};
 use super::relays::Ended;
 use super::{Failed, usage};
 use shared::admin::Board;
@@ -39,14 +39,17 @@ pub(super) fn run(args: &OrderArgs) -> Result<Ended, Failed> {
 }
 
 /// The named rungs, then the ladder's others as they stand.
-fn completed(board: &Board, ladder: &str, first: &[String]) -> Result<Vec<String>, String> {
+fn completed(board: &Board, ladder: &str, first: &[String]) -> Result<Vec<String>, UnknownName> {
     let Some(found) = board.ladders.iter().find(|known| known.name == ladder) else {
-        let all: Vec<_> = board.ladders.iter().map(|known| &*known.name).collect();
-        return Err(format!("there is no ladder '{ladder}'. There are: {}.", all.join(", ")));
+        let known = board.ladders.iter().map(|known| known.name.clone()).collect();
+        return Err(UnknownName::Nothing { what: "ladder", name: ladder.to_owned(), known });
     };
     if let Some(unknown) = first.iter().find(|rung| !found.order.contains(rung)) {
-        let all = found.order.join(", ");
-        return Err(format!("'{unknown}' is no rung of {ladder}. Its rungs: {all}."));
+        return Err(UnknownName::RungOfLadder {
+            rung: unknown.clone(),
+            ladder: ladder.to_owned(),
+            known: found.order.clone(),
+        });
     }
     let rest = found.order.iter().filter(|rung| !first.contains(rung));
     Ok(first.iter().chain(rest).cloned().collect())
@@ -66,7 +69,7 @@ mod tests {
         };
         assert_eq!(order(&["c"]).unwrap(), "c a b d");
         assert_eq!(order(&["d", "a"]).unwrap(), "d a b c");
-        assert!(order(&["x"]).unwrap_err().contains("a, b, c, d"));
-        assert!(completed(&board, "code", &[]).unwrap_err().contains("chat"));
+        assert!(order(&["x"]).unwrap_err().to_string().contains("a, b, c, d"));
+        assert!(completed(&board, "code", &[]).unwrap_err().to_string().contains("chat"));
     }
 }

@@ -1,11 +1,22 @@
 //! `belay override`: forces rungs open or closed, or lets the breaker decide again.
 
-use super::change::{ChangeArgs, make};
+use super::change::{ChangeArgs, UnknownName, make};
 use super::relays::Ended;
 use super::{Failed, usage};
 use shared::OverrideMode;
 use shared::admin::Board;
 use shared::admin::changes::{Change, Target};
+
+/// Rungs by what they have in common.
+#[derive(Debug, clap::Args)]
+struct Groups {
+    /// All rungs of this provider.
+    #[arg(long, value_name = "PROVIDER")]
+    provider: Vec<String>,
+    /// All rungs of this failure domain.
+    #[arg(long, value_name = "DOMAIN")]
+    domain: Vec<String>,
+}
 
 /// Arguments of `belay override`.
 #[derive(Debug, clap::Args)]
@@ -13,12 +24,8 @@ pub(super) struct OverrideArgs {
     /// The rungs, and last what they are to be: open, closed or auto.
     #[arg(value_name = "RUNG... open|closed|auto", required = true)]
     words: Vec<String>,
-    /// All rungs of this provider.
-    #[arg(long, value_name = "PROVIDER")]
-    provider: Vec<String>,
-    /// All rungs of this failure domain.
-    #[arg(long, value_name = "DOMAIN")]
-    domain: Vec<String>,
+    #[command(flatten)]
+    groups: Groups,
     /// With open: streams that already run on it are cut, not left to their end.
     #[arg(long)]
     cut_streams: bool,
@@ -32,12 +39,8 @@ pub(super) struct DemoteArgs {
     /// The rungs: behind every other usable rung of each ladder, still the last choice.
     #[arg(value_name = "RUNG")]
     rungs: Vec<String>,
-    /// All rungs of this provider.
-    #[arg(long, value_name = "PROVIDER")]
-    provider: Vec<String>,
-    /// All rungs of this failure domain.
-    #[arg(long, value_name = "DOMAIN")]
-    domain: Vec<String>,
+    #[command(flatten)]
+    groups: Groups,
     #[command(flatten)]
     change: ChangeArgs,
 }
@@ -58,22 +61,24 @@ pub(super) fn run(args: &OverrideArgs) -> Result<Ended, Failed> {
     if args.cut_streams && mode != OverrideMode::ForcedOpen {
         return usage("--cut-streams goes with open only.");
     }
-    set(rungs, (&args.provider, &args.domain), (mode, args.cut_streams), &args.change)
+    set(rungs, &args.groups, mode, args.cut_streams, &args.change)
 }
 
 pub(super) fn demote(args: &DemoteArgs) -> Result<Ended, Failed> {
-    set(&args.rungs, (&args.provider, &args.domain), (OverrideMode::Demoted, false), &args.change)
+    set(&args.rungs, &args.groups, OverrideMode::Demoted, false, &args.change)
 }
 
 fn set(
     rungs: &[String],
-    (providers, domains): (&[String], &[String]),
-    (mode, cut_streams): (OverrideMode, bool),
+    groups: &Groups,
+    mode: OverrideMode,
+    cut_streams: bool,
     change: &ChangeArgs,
 ) -> Result<Ended, Failed> {
     let targets = rungs.iter().cloned().map(Target::Rung);
-    let targets = targets.chain(providers.iter().cloned().map(Target::Provider));
-    let targets: Vec<_> = targets.chain(domains.iter().cloned().map(Target::Domain)).collect();
+    let targets = targets.chain(groups.provider.iter().cloned().map(Target::Provider));
+    let targets: Vec<_> =
+        targets.chain(groups.domain.iter().cloned().map(Target::Domain)).collect();
     if targets.is_empty() {
         return usage("name a rung, or --provider or --domain. `belay board` shows the rungs.");
     }
@@ -86,7 +91,7 @@ fn set(
 }
 
 /// Says what there is where a name is none.
-fn known(board: &Board, target: &Target) -> Result<(), String> {
+fn known(board: &Board, target: &Target) -> Result<(), UnknownName> {
     let rungs = &board.rungs;
     let (what, name, mut all): (_, _, Vec<&str>) = match target {
         Target::Rung(name) => ("rung", name, rungs.iter().map(|rung| &*rung.name).collect()),
@@ -103,5 +108,6 @@ fn known(board: &Board, target: &Target) -> Result<(), String> {
     }
     all.sort_unstable();
     all.dedup();
-    Err(format!("there is no {what} '{name}'. There are: {}.", all.join(", ")))
+    let known = all.into_iter().map(str::to_owned).collect();
+    Err(UnknownName::Nothing { what, name: name.clone(), known })
 }

@@ -1,5 +1,6 @@
 //! `belay requests`: the history, and one request as a waterfall.
 
+use super::journal::NoTime;
 use super::relays::{Ended, RelayArgs, Relays};
 use super::{Failed, block_on, complain, say};
 use crate::screen::{self, Listed};
@@ -62,13 +63,13 @@ pub(super) struct RequestsArgs {
 }
 
 /// A time, or how long ago.
-pub(super) fn moment(text: &str) -> Result<UnixMillis, String> {
+pub(super) fn moment(text: &str) -> Result<UnixMillis, NoTime> {
     let ago = |span: Duration| {
         let span = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
         UnixMillis(wall::unix().0.saturating_sub(span))
     };
     text.parse().or_else(|_| humantime::parse_duration(text).map(ago)).map_err(|_unhelpful| {
-        "write a time like 2026-11-29T03:00:00Z, in UTC, or how long ago, like 15m".to_owned()
+        NoTime("write a time like 2026-11-29T03:00:00Z, in UTC, or how long ago, like 15m")
     })
 }
 

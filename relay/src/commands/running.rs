@@ -92,7 +92,7 @@ pub(super) async fn run_relay(
     let addresses = Ready { data: data.addr, admin: ops.addr };
     let (alive, ended) = sync_channel(0);
     for number in 0..workers {
-        worker(number, data.share()?, (&relay, limits), alive.clone())?;
+        worker(number, data.share()?, &relay, limits, alive.clone())?;
     }
     drop((data, alive));
     let watching = ops.serve(admin::router(&relay), Arc::clone(&relay), few);
@@ -138,7 +138,8 @@ fn have_ended(workers: &Receiver<()>, limit: Duration) -> bool {
 fn worker(
     number: usize,
     data: Listener,
-    (relay, limits): (&Arc<Relay>, Limits),
+    relay: &Arc<Relay>,
+    limits: Limits,
     alive: SyncSender<()>,
 ) -> io::Result<()> {
     let relay = Arc::clone(relay);

@@ -38,7 +38,7 @@ struct Found<'a> {
     action: Action,
     board: Board,
     /// What that would do; `None`: nothing that can be reckoned.
-    preview: Option<Result<Preview, String>>,
+    preview: Option<Result<Preview, CallError>>,
 }
 
 pub(super) fn run(args: &UndoArgs) -> Result<Ended, Failed> {
@@ -114,7 +114,7 @@ async fn look<'a>(remote: &'a Remote, args: &UndoArgs, id: &str) -> Result<Found
             Ok(answer) => Ok(answer.value),
             // Who may not change anything need not be asked.
             Err(error @ CallError::Refused(StatusCode::FORBIDDEN, ..)) => return Err(error),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(error),
         });
     }
     Ok(Found { remote, action, board, preview })

@@ -96,7 +96,8 @@ impl Source {
         let loaded = match loaded {
             Ok(loaded) => loaded,
             Err(refused) => {
-                refuse(relay, &self.path, first(&refused));
+                let (line, text) = first(&refused);
+                refuse(relay, &self.path, line, text);
                 return self;
             }
         };
@@ -108,7 +109,7 @@ impl Source {
                     tracing::warn!("{warning}");
                 }
             }
-            Err(error) => refuse(relay, &self.path, (None, error.to_string())),
+            Err(error) => refuse(relay, &self.path, None, error.to_string()),
         }
         self
     }
@@ -131,7 +132,7 @@ fn first(refused: &Refused) -> (Option<u64>, String) {
     (line, text)
 }
 
-fn refuse(relay: &Relay, path: &Path, (line, text): (Option<u64>, String)) {
+fn refuse(relay: &Relay, path: &Path, line: Option<u64>, text: String) {
     let rev = relay.config_state().rev;
     let path = path.display();
     tracing::error!(rev, "the config in {path} is refused and the one before it goes on: {text}");

@@ -95,7 +95,7 @@ fn from_env(value: &Value<'_>, env: &dyn Env) -> Option<Secret> {
         value.error(text, "name the variable here, and set it before the relay starts");
         return None;
     };
-    usable(value, &key, ("env", "the environment variable"))
+    usable(value, &key, &ENV)
 }
 
 /// `OPENAI_API_KEY` does; a key pasted by mistake hardly ever.
@@ -112,7 +112,7 @@ fn variable(name: &str) -> bool {
 fn from_file(value: &Value<'_>, env: &dyn Env) -> Option<Secret> {
     let path = value.text()?;
     match env.file(Path::new(path)) {
-        Ok(key) => usable(value, &key, ("file", "the key file")),
+        Ok(key) => usable(value, &key, &FILE),
         Err(error) => {
             let fix = "name a readable file; a relative path starts at the config file's folder";
             value.error(format!("the key file cannot be read: {error}"), fix);
@@ -121,18 +121,28 @@ fn from_file(value: &Value<'_>, env: &dyn Env) -> Option<Secret> {
     }
 }
 
+/// Where a key comes from: its word in the admin API, and its name in messages.
+struct Source {
+    word: &'static str,
+    name: &'static str,
+}
+
+const ENV: Source = Source { word: "env", name: "the environment variable" };
+const FILE: Source = Source { word: "file", name: "the key file" };
+
 /// The key, if a header can carry it.
-fn usable(value: &Value<'_>, key: &str, (word, source): (&'static str, &str)) -> Option<Secret> {
+fn usable(value: &Value<'_>, key: &str, source: &Source) -> Option<Secret> {
     // Editors and `echo` end files with a newline.
     let key = key.trim_end_matches(['\r', '\n']);
     if key.is_empty() {
-        value.error(format!("{source} is empty"), "put the provider's key into it");
+        value.error(format!("{} is empty", source.name), "put the provider's key into it");
         return None;
     }
     if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let text = format!("{source} holds something besides a key: a blank, a line break, …");
+        let text =
+            format!("{} holds something besides a key: a blank, a line break, …", source.name);
         value.error(text, "put the key alone into it");
         return None;
     }
-    Some(Secret { key: key.to_owned(), source: Some(word) })
+    Some(Secret { key: key.to_owned(), source: Some(source.word) })
 }

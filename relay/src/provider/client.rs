@@ -34,7 +34,7 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    fn build(config: &config::Provider, roots: Option<&[u8]>) -> Result<Self, String> {
+    fn build(config: &config::Provider, roots: Option<&[u8]>) -> Result<Self, Why> {
         let pooled = build(config, roots, IDLE_CONNECTIONS)?;
         Ok(Self { pooled, fresh: build(config, roots, 0)? })
     }
@@ -91,8 +91,43 @@ pub struct Ask<'a> {
 pub struct CannotBuild {
     /// The provider's name.
     pub provider: String,
-    /// What is wrong; never an address or a key.
-    pub why: String,
+    /// What is wrong.
+    pub why: Why,
+}
+
+/// What is wrong with a provider's settings; never an address or a key.
+#[derive(Debug)]
+pub enum Why {
+    /// `base_url`, and what the parser says.
+    BaseUrl(String),
+    /// `ca_file` cannot be read.
+    CaFile(std::io::Error),
+    /// `ca_file` holds no certificate.
+    NoCertificate,
+    /// `api_key` cannot be sent.
+    KeyCharacters,
+    /// The name of one of `headers` is none.
+    HeaderName(String),
+    /// The value of this one of `headers` cannot be sent.
+    HeaderValue(String),
+    /// The HTTP client refuses the settings.
+    Client(reqwest::Error),
+}
+
+impl std::fmt::Display for Why {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::BaseUrl(error) => write!(f, "base_url: {error}"),
+            Self::CaFile(error) => write!(f, "ca_file: {error}"),
+            Self::NoCertificate => f.write_str("ca_file: no PEM certificate in it"),
+            Self::KeyCharacters => f.write_str("api_key: holds characters that no header may"),
+            Self::HeaderName(name) => write!(f, "headers: '{name}' is no header name"),
+            Self::HeaderValue(name) => {
+                write!(f, "headers: the value of '{name}' is not allowed in a header")
+            }
+            Self::Client(error) => write!(f, "no client can be built: {error}"),
+        }
+    }
 }
 
 impl std::fmt::Display for CannotBuild {
@@ -109,7 +144,7 @@ impl Provider {
     /// # Errors
     /// A CA file without certificates, a header or address that HTTP does not allow.
     pub fn new(config: &config::Provider) -> Result<Self, CannotBuild> {
-        let wrong = |why: String| CannotBuild { provider: config.name.clone(), why };
+        let wrong = |why| CannotBuild { provider: config.name.clone(), why };
         let roots = roots(config).map_err(wrong)?;
         // What is wrong with the settings is told now, not at the first request.
         Clients::build(config, roots.as_deref()).map_err(wrong)?;
@@ -126,7 +161,7 @@ impl Provider {
         before: &Arc<Self>,
         config: &config::Provider,
     ) -> Result<Arc<Self>, CannotBuild> {
-        let wrong = |why: String| CannotBuild { provider: config.name.clone(), why };
+        let wrong = |why| CannotBuild { provider: config.name.clone(), why };
         let roots = roots(config).map_err(wrong)?;
         if before.roots != roots {
             return Ok(Arc::new(Self::new(config)?));
@@ -154,9 +189,9 @@ impl Provider {
         alive: Arc<()>,
         slots: Option<Arc<Semaphore>>,
     ) -> Result<Self, CannotBuild> {
-        let wrong = |why: String| CannotBuild { provider: config.name.clone(), why };
+        let wrong = |why| CannotBuild { provider: config.name.clone(), why };
         let url = endpoint::base(config.dialect, &config.base_url)
-            .map_err(|error| wrong(format!("base_url: {error}")))?;
+            .map_err(|error| wrong(Why::BaseUrl(error.to_string())))?;
         Ok(Self {
             number,
             alive,
@@ -179,7 +214,7 @@ impl Provider {
     ///
     /// # Errors
     /// They could be built at the start and cannot any more.
-    pub(super) fn clients(&self) -> Result<Clients, String> {
+    pub(super) fn clients(&self) -> Result<Clients, Why> {
         CLIENTS.with_borrow_mut(|all| {
             if let Some((_, clients)) = all.get(&self.number) {
                 return Ok(clients.clone());
@@ -195,7 +230,7 @@ impl Provider {
     /// Builds this thread's clients, so that its first request need not.
     pub fn warm_up(&self) {
         if let Err(why) = self.clients() {
-            tracing::error!(provider = %self.config.name, why, "no client can be built");
+            tracing::error!(provider = %self.config.name, %why, "no client can be built");
         }
     }
 
@@ -232,8 +267,8 @@ impl Provider {
 }
 
 /// What the provider's `ca_file` holds, if it has one.
-fn roots(config: &config::Provider) -> Result<Option<Vec<u8>>, String> {
-    let read = |path| std::fs::read(path).map_err(|error| format!("ca_file: {error}"));
+fn roots(config: &config::Provider) -> Result<Option<Vec<u8>>, Why> {
+    let read = |path| std::fs::read(path).map_err(Why::CaFile);
     config.ca_file.as_ref().map(read).transpose()
 }
 
@@ -241,7 +276,7 @@ fn build(
     config: &config::Provider,
     roots: Option<&[u8]>,
     idle: usize,
-) -> Result<reqwest::Client, String> {
+) -> Result<reqwest::Client, Why> {
     let mut builder = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
@@ -258,17 +293,17 @@ fn build(
         builder = builder.http1_only();
     }
     if let Some(pem) = roots {
-        let roots = reqwest::Certificate::from_pem_bundle(pem)
-            .map_err(|_unhelpful| "ca_file: no PEM certificate in it".to_owned())?;
+        let roots =
+            reqwest::Certificate::from_pem_bundle(pem).map_err(|_unhelpful| Why::NoCertificate)?;
         if roots.is_empty() {
-            return Err("ca_file: no PEM certificate in it".to_owned());
+            return Err(Why::NoCertificate);
         }
         builder = builder.tls_certs_merge(roots);
     }
-    builder.build().map_err(|error| format!("no client can be built: {error}"))
+    builder.build().map_err(Why::Client)
 }
 
-fn headers(config: &config::Provider) -> Result<HeaderMap, String> {
+fn headers(config: &config::Provider) -> Result<HeaderMap, Why> {
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
@@ -279,16 +314,15 @@ fn headers(config: &config::Provider) -> Result<HeaderMap, String> {
     headers.extend(endpoint::headers(config.dialect));
     if let Some(key) = &config.api_key {
         let (name, value) = endpoint::credential(config.dialect, key.expose());
-        let mut value = HeaderValue::from_str(&value)
-            .map_err(|_unprintable| "api_key: holds characters that no header may".to_owned())?;
+        let mut value = HeaderValue::from_str(&value).map_err(|_unprintable| Why::KeyCharacters)?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }
     for (name, value) in &config.headers {
         let name = HeaderName::from_bytes(name.as_bytes())
-            .map_err(|_bad| format!("headers: '{name}' is no header name"))?;
-        let value = HeaderValue::from_str(value)
-            .map_err(|_bad| format!("headers: the value of '{name}' is not allowed in a header"))?;
+            .map_err(|_bad| Why::HeaderName(name.clone()))?;
+        let value =
+            HeaderValue::from_str(value).map_err(|_bad| Why::HeaderValue(name.to_string()))?;
         headers.insert(name, value);
     }
     Ok(headers)

@@ -4,6 +4,7 @@ use dialect::request::Endpoint;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use reqwest::Url;
 use shared::Dialect;
+use std::str::FromStr;
 
 /// What Anthropic is called with where the client does not say. Required by it.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
@@ -13,8 +14,8 @@ const MODEL: &str = "%7Bmodel%7D";
 
 /// The address below which a provider is called. The two vendors whose own clients take
 /// an address without a version get theirs added where the path is empty.
-pub(super) fn base(dialect: Dialect, base_url: &str) -> Result<Url, String> {
-    let mut url = Url::parse(base_url).map_err(|error| error.to_string())?;
+pub(super) fn base(dialect: Dialect, base_url: &str) -> Result<Url, <Url as FromStr>::Err> {
+    let mut url = Url::parse(base_url)?;
     let path = url.path().trim_end_matches('/').to_owned();
     let version = match dialect {
         Dialect::AnthropicMessages if path.is_empty() => "/v1",

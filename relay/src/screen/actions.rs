@@ -25,7 +25,7 @@ pub fn actions(in_force: &[Action], past: &[Action], now: UnixMillis, look: &Loo
             None if action.kind == ActionKind::Note => "until ended".to_owned(),
             None => "no end".to_owned(),
         };
-        out.extend(row(action, sign, Style::Hand, &end, (now, look)));
+        out.extend(row(action, sign, Style::Hand, &end, now, look));
         let undo = match action.kind {
             ActionKind::Note => format!("belay note --end {}", action.id),
             _ => format!("belay undo {}", action.id),
@@ -38,7 +38,7 @@ pub fn actions(in_force: &[Action], past: &[Action], now: UnixMillis, look: &Loo
     for action in past {
         let undone = action.undoes.as_deref().map(|id| format!("  took back {id}"));
         let end = format!("{}{}", action.id, undone.unwrap_or_default());
-        out.extend(row(action, " ", Style::Plain, &end, (now, look)));
+        out.extend(row(action, " ", Style::Plain, &end, now, look));
     }
     out
 }
@@ -48,7 +48,8 @@ fn row(
     sign: &str,
     style: Style,
     end: &str,
-    (now, look): (UnixMillis, &Look),
+    now: UnixMillis,
+    look: &Look,
 ) -> Vec<Line> {
     let mut text = format!(
         "{}  {}  {}  \"{}\"  {end}",

@@ -36,8 +36,9 @@ pub fn waterfall(detail: &RequestDetail, look: &Look) -> Vec<Line> {
     let end = detail.attempts.iter().map(|a| start(detail, a) + a.latency_ms.unwrap_or(0));
     let end = end.max().unwrap_or(0).max(row.latency_ms.unwrap_or(0)).max(1);
     let room = look.width.saturating_sub(2 + 12 + name + 1 + 26).max(20);
+    let scale = Scale { name, room, end };
     for attempt in &detail.attempts {
-        out.push(bar(detail, attempt, (name, room, end)));
+        out.push(bar(detail, attempt, &scale));
         out.extend(why(attempt, look));
     }
     if !detail.attempts.is_empty() {
@@ -60,11 +61,16 @@ fn start(detail: &RequestDetail, attempt: &AttemptRow) -> u64 {
     u64::try_from(attempt.at.0.saturating_sub(detail.request.at.0)).unwrap_or(0)
 }
 
-fn bar(
-    detail: &RequestDetail,
-    attempt: &AttemptRow,
-    (name, room, end): (usize, usize, u64),
-) -> Line {
+/// How the bars are laid out: columns for the rung's name, columns for the bar, and the
+/// milliseconds that these stand for.
+struct Scale {
+    name: usize,
+    room: usize,
+    end: u64,
+}
+
+fn bar(detail: &RequestDetail, attempt: &AttemptRow, scale: &Scale) -> Line {
+    let Scale { name, room, end } = *scale;
     let place = |ms: u64| {
         let at = u128::from(ms) * room as u128 / u128::from(end);
         usize::try_from(at).unwrap_or(room).min(room)

@@ -37,7 +37,15 @@ pub(super) struct Known {
     stream: bool,
 }
 
-type Asked = (State<Arc<Relay>>, Extension<Arc<Peer>>, Request);
+type Extracted = (State<Arc<Relay>>, Extension<Arc<Peer>>, Request);
+
+/// What a client asks, as it came.
+pub(super) struct Asked<'a> {
+    pub(super) dialect: Dialect,
+    pub(super) endpoint: Endpoint,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) body: Body,
+}
 
 pub(super) async fn chat(
     relay: State<Arc<Relay>>,
@@ -76,7 +84,7 @@ pub(super) async fn responses(
 async fn complete(
     dialect: Dialect,
     endpoint: Endpoint,
-    (State(relay), Extension(peer), request): Asked,
+    (State(relay), Extension(peer), request): Extracted,
 ) -> Response {
     let (id, at, accepted) = (wall::request_id(), wall::unix(), wall::now());
     let (head, body) = request.into_parts();
@@ -96,7 +104,7 @@ async fn complete(
     let stamp = in_force.config.stamp(client);
     let name: Option<Arc<str>> = client.map(|client| client.name.as_str().into());
     let mut known = Known::default();
-    let asked = (dialect, endpoint, &head.headers, body);
+    let asked = Asked { dialect, endpoint, headers: &head.headers, body };
     let checked = check(&relay, &in_force, client, asked, &mut known).await;
     let (ladder, request, held) = match checked {
         Ok(checked) => checked,
@@ -154,9 +162,10 @@ pub(super) async fn check(
     relay: &Arc<Relay>,
     in_force: &InForce,
     client: Option<&Client>,
-    (dialect, endpoint, headers, body): (Dialect, Endpoint, &HeaderMap, Body),
+    asked: Asked<'_>,
     known: &mut Known,
 ) -> Result<(usize, Arc<ClientRequest>, Held), Rejection> {
+    let Asked { dialect, endpoint, headers, body } = asked;
     let server = &in_force.config.server;
     if relay.drain() != Drain::Serving {
         return Err(Rejection::new(

@@ -1,7 +1,7 @@
 //! `POST /v1/messages/count_tokens`: how long a prompt is. Counted by a provider where one
 //! on the ladder does, else estimated, and marked as that.
 
-use super::completions::{along, check, fault};
+use super::completions::{Asked, along, check, fault};
 use super::keys;
 use super::reject::Rejection;
 use crate::drive::Relay;
@@ -35,7 +35,12 @@ async fn count(relay: &Arc<Relay>, request: Request) -> Result<(Bytes, bool), Re
     let in_force = relay.in_force();
     let client = keys::client(&in_force.config.clients, &head.headers)?;
     let _running = relay.enter();
-    let asked = (Dialect::AnthropicMessages, Endpoint::CountTokens, &head.headers, body);
+    let asked = Asked {
+        dialect: Dialect::AnthropicMessages,
+        endpoint: Endpoint::CountTokens,
+        headers: &head.headers,
+        body,
+    };
     let (ladder, request, _held) =
         check(relay, &in_force, client, asked, &mut Default::default()).await?;
     let ladder = in_force.ladders.get(ladder).ok_or_else(fault)?;

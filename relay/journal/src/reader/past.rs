@@ -7,6 +7,7 @@ use shared::UnixMillis;
 use shared::admin::past::{Point, Series, SeriesCurve, Summary, SummaryRow};
 use shared::histogram::Hist;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Duration;
 
 /// A minute in milliseconds.
@@ -96,15 +97,15 @@ const COLUMNS: &str = "SELECT at, ladder, rung, calls, slow, bad, broken, gone, 
     last_resort, answered, outcomes, passed, hist, input_tokens, output_tokens, cost_nano, lost_nano
     FROM minutes WHERE at >= ? AND at < ?";
 
-/// The minutes from `since` to `until` that pass the further conditions, in order.
+/// The minutes in `span` that pass the further conditions, in order.
 pub(super) fn minutes(
     conn: &Connection,
-    (since, until): (i64, i64),
+    span: Range<i64>,
     conditions: &[(&str, Option<&String>)],
     mut each: impl FnMut(Minute),
 ) -> rusqlite::Result<()> {
     let mut sql = COLUMNS.to_owned();
-    let mut values = vec![Value::from(since), Value::from(until)];
+    let mut values = vec![Value::from(span.start), Value::from(span.end)];
     for (condition, value) in conditions {
         match value {
             Some(value) => {
@@ -193,7 +194,7 @@ pub(super) fn series(conn: &Connection, query: &SeriesQuery) -> rusqlite::Result
         (" AND ladder = ?", query.ladder.as_ref()),
     ];
     let mut curves: BTreeMap<String, BTreeMap<i64, Point>> = BTreeMap::new();
-    minutes(conn, (since, until), &conditions, |minute| {
+    minutes(conn, since..until, &conditions, |minute| {
         let name = if query.by_ladder { minute.ladder } else { minute.rung };
         let at = minute.at.div_euclid(step).saturating_mul(step);
         let point = curves.entry(name).or_default().entry(at).or_default();
@@ -255,7 +256,7 @@ fn counts(
 fn by_outcome(conn: &Connection, query: &SummaryQuery) -> rusqlite::Result<Vec<SummaryRow>> {
     let conditions = [(" AND rung = ''", None), (" AND ladder = ?", query.ladder.as_ref())];
     let mut sums: BTreeMap<String, SummaryRow> = BTreeMap::new();
-    minutes(conn, (query.since.0, query.until.0), &conditions, |minute| {
+    minutes(conn, query.since.0..query.until.0, &conditions, |minute| {
         for (word, count) in minute.point.outcomes {
             let bad = !matches!(word.as_str(), "ok" | "refused" | "rejected" | "cancelled");
             let sum = sums.entry(word.clone()).or_insert_with(|| SummaryRow {

@@ -7,6 +7,7 @@ use shared::UnixMillis;
 use shared::admin::board::{RungUsual, Users};
 use shared::admin::past::Point;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
@@ -50,10 +51,10 @@ pub(super) fn read(conn: &Connection, now: UnixMillis) -> rusqlite::Result<Usual
     let mut earlier = ByName::new();
     for day in 1..=DAYS {
         let since = this_hour.saturating_sub(day.saturating_mul(DAY));
-        hours(conn, (since, since.saturating_add(HOUR)), &mut earlier)?;
+        hours(conn, since..since.saturating_add(HOUR), &mut earlier)?;
     }
     let mut last_day = ByName::new();
-    hours(conn, (now.0.saturating_sub(DAY), now.0), &mut last_day)?;
+    hours(conn, now.0.saturating_sub(DAY)..now.0, &mut last_day)?;
     let mut usual = Usual { peaks: peaks(conn, now)?, ..Usual::default() };
     let names: Vec<_> = earlier.keys().chain(last_day.keys()).cloned().collect();
     for name in names {
@@ -77,7 +78,7 @@ pub(super) fn read(conn: &Connection, now: UnixMillis) -> rusqlite::Result<Usual
     Ok(usual)
 }
 
-fn hours(conn: &Connection, span: (i64, i64), into: &mut ByName) -> rusqlite::Result<()> {
+fn hours(conn: &Connection, span: Range<i64>, into: &mut ByName) -> rusqlite::Result<()> {
     minutes(conn, span, &[], |minute| {
         let hour = minute.at.div_euclid(HOUR);
         if !minute.rung.is_empty() {

@@ -44,6 +44,6 @@ impl Board {
         health.suspect = None;
         health.taken_by = Some(report.walk);
         health.breaker.open(now, TransitionRule::Auth, Some(HARD_DOWN), &mut self.rng);
-        self.note_with(rung, now, from, TransitionRule::Auth, (tip, None));
+        self.note_with(rung, now, from, TransitionRule::Auth, tip, None);
     }
 }

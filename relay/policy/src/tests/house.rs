@@ -126,7 +126,7 @@ impl House {
         if slow {
             self.board.slow(rung, self.now, ticket, Size::default());
         }
-        self.board.token(rung, self.now, dialled, ticket, (slow, Size::default()));
+        self.board.token(rung, self.now, dialled, ticket, slow, Size::default());
         let had_token = Report { had_token: true, slow, ..report(ticket, dialled) };
         self.board.ended(rung, self.now, &had_token);
         ticket

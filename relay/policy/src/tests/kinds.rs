@@ -24,7 +24,7 @@ fn call(house: &mut House, size: Size, millis: u64) {
     if slow {
         house.board.slow(FIRST, house.now, ticket, size);
     }
-    house.board.token(FIRST, house.now, dialled, ticket, (slow, size));
+    house.board.token(FIRST, house.now, dialled, ticket, slow, size);
 }
 
 #[test]

@@ -220,7 +220,8 @@ fn whoever_is_past_the_mark_on_a_rung_that_opened_leaves_it_for_one_at_full_weig
                     house.now,
                     house.now,
                     ticket,
-                    (true, crate::Size::default()),
+                    true,
+                    crate::Size::default(),
                 );
             }
         }

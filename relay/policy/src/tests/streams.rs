@@ -26,7 +26,7 @@ use Stream::{Breaks, Ends, Quiet, QuietThenStalls};
 fn run(house: &mut House, streams: &[Stream]) {
     for &stream in streams {
         let ticket: Ticket = house.board.dial(FIRST, house.now, crate::Size::default());
-        house.board.token(FIRST, house.now, house.now, ticket, (false, crate::Size::default()));
+        house.board.token(FIRST, house.now, house.now, ticket, false, crate::Size::default());
         let quiet = matches!(stream, Quiet | QuietThenStalls);
         if quiet {
             house.board.quiet(FIRST, house.now, ticket);

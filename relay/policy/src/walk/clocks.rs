@@ -131,7 +131,7 @@ impl Walk {
         let next = self.next_candidate(now, board).filter(|_| !board.is_merely_slow(rung, now));
         let paid = next.is_some() && board.budget(self.at).is_some_and(Budget::take_retry);
         match next.filter(|_| paid) {
-            Some(next) => self.replace_silent(now, id, (clock, next), board, out),
+            Some(next) => self.replace_silent(now, id, clock, next, board, out),
             None => {
                 if let Some(attempt) = self.live(id) {
                     attempt.soft_waived = true;
@@ -163,7 +163,7 @@ impl Walk {
                 // It stands for the failover that is free after an explicit failure.
                 self.failovers = self.failovers.saturating_add(1);
                 let clock = board.chance(rung, self.need.size());
-                self.replace_silent(now, id, (clock, next), board, out);
+                self.replace_silent(now, id, clock, next, board, out);
             }
             None => {
                 if let Some(attempt) = self.live(id) {
@@ -188,7 +188,8 @@ impl Walk {
         &mut self,
         now: Time,
         id: AttemptId,
-        (clock, next): (Option<Duration>, RungIndex),
+        clock: Option<Duration>,
+        next: RungIndex,
         board: &mut Board,
         out: &mut Vec<Action>,
     ) {
