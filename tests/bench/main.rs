@@ -236,29 +236,29 @@ fn target_folder() -> Res<PathBuf> {
     Ok(me.ancestors().nth(2).ok_or("this program is not in a target folder")?.to_owned())
 }
 
-/// The relay's release build: `BELAY_BIN`, or built now, so that it is never a stale one.
+/// The relay as it is shipped: `BELAY_BIN`, or built now, so that it is never a stale one.
 fn belay() -> Res<PathBuf> {
     if let Some(given) = std::env::var_os("BELAY_BIN") {
         return Ok(given.into());
     }
     let target = target_folder()?;
-    let built = target.join("release/belay");
+    let built = target.join("dist/belay");
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["build", "--release", "--locked", "-q", "-p", "relay", "--bin", "belay"])
+        .args(["build", "--profile", "dist", "--locked", "-q", "-p", "relay", "--bin", "belay"])
         .args(["--manifest-path", manifest])
         .arg("--target-dir")
         .arg(&target)
         .status();
     match status {
         Ok(status) if status.success() => Ok(built),
-        Ok(_) => Err("the relay does not build: cargo build --release -p relay".into()),
+        Ok(_) => Err("the relay does not build: cargo build --profile dist -p relay".into()),
         Err(_) if built.is_file() => {
             say("no cargo here: measuring the relay as it was last built");
             Ok(built)
         }
-        Err(_) => Err("no relay to measure: cargo build --release -p relay".into()),
+        Err(_) => Err("no relay to measure: cargo build --profile dist -p relay".into()),
     }
 }
 

@@ -155,15 +155,19 @@ fn uses(name: &str, words: &[&str]) -> Vec<String> {
 fn the_packages_depend_on_no_more_than_they_must() {
     // What Cargo does not build cannot be reached; these lists are the walls.
     for (package, dependencies) in [
-        ("record", ["shared"].as_slice()),
-        ("policy", &["fastrand", "shared"]),
+        ("relay/record", ["shared"].as_slice()),
+        ("relay/policy", &["fastrand", "shared"]),
+        ("tests/simulate", &["fastrand", "policy", "png", "serde_json", "shared"]),
         (
-            "dialect",
+            "relay/dialect",
             &["bytes", "httpdate", "jsonschema", "memchr", "serde", "serde_json", "sha2", "shared"],
         ),
-        ("journal", &["record", "rusqlite", "serde", "serde_json", "shared", "tokio", "tracing"]),
+        (
+            "relay/journal",
+            &["record", "rusqlite", "serde", "serde_json", "shared", "tokio", "tracing"],
+        ),
     ] {
-        let manifest = root().join("relay").join(package).join("Cargo.toml");
+        let manifest = root().join(package).join("Cargo.toml");
         let text = std::fs::read_to_string(manifest).unwrap();
         let listed = text.split("\n[dependencies]\n").nth(1).unwrap();
         let listed = listed.split("\n[").next().unwrap().lines();

@@ -2,7 +2,7 @@
 
 /// One of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Policy {
+pub enum Policy {
     /// The baseline: a 15 s clock, then the next rung.
     Timeout,
     /// The same, and rungs that fail often are left out for 5 s.
@@ -18,7 +18,8 @@ pub(crate) enum Policy {
 }
 
 impl Policy {
-    pub(crate) const ALL: [Self; 6] = [
+    /// Each one.
+    pub const ALL: [Self; 6] = [
         Self::Timeout,
         Self::CoolDown,
         Self::FixedHedge,
@@ -27,7 +28,8 @@ impl Policy {
         Self::Ours,
     ];
 
-    pub(crate) const fn name(self) -> &'static str {
+    /// What it is called in tables.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Timeout => "time-out 15 s, fail over",
             Self::CoolDown => "cool-down 5 s",
@@ -39,7 +41,7 @@ impl Policy {
     }
 
     /// Its key in the JSON file.
-    pub(crate) const fn key(self) -> &'static str {
+    pub const fn key(self) -> &'static str {
         match self {
             Self::Timeout => "timeout15",
             Self::CoolDown => "cooldown",

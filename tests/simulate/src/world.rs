@@ -11,8 +11,9 @@ use crate::chance::{About, Luck, number};
 use crate::incident::{Fault, Incident, Plan};
 
 /// How many rungs a ladder has here.
-pub(crate) const RUNGS: usize = 3;
-pub(crate) const NAMES: [&str; RUNGS] = ["A", "B", "C"];
+pub const RUNGS: usize = 3;
+/// Their names.
+pub const NAMES: [&str; RUNGS] = ["A", "B", "C"];
 
 /// The bulk of a rung's times to first token, in seconds.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +53,7 @@ impl Bulk {
 
 /// A family of providers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Family {
+pub struct Family {
     rungs: [Bulk; RUNGS],
     stragglers: f64,
     /// What a prompt token beyond the first 550 adds, rung by rung.
@@ -73,18 +74,20 @@ const QUICK_ONLY: Mix = Mix { thinkers: 0.0, long: 0.0 };
 
 impl Family {
     /// The first rung's median.
-    pub(crate) fn typical(&self) -> f64 {
+    pub fn typical(&self) -> f64 {
         self.rungs.first().map_or(1.0, Bulk::median)
     }
 }
 
-pub(crate) const FIRST: Family = Family {
+/// Quick rungs.
+pub const FIRST: Family = Family {
     rungs: [Bulk::Fitted(0.375, 0.25), Bulk::Fitted(0.52, 0.24), Bulk::Fitted(0.64, 0.15)],
     stragglers: 0.015,
     per_token: [PER_TOKEN; RUNGS],
     mix: QUICK_ONLY,
 };
-pub(crate) const SECOND: Family = Family {
+/// Slower ones, with more stragglers.
+pub const SECOND: Family = Family {
     rungs: [Bulk::Fitted(1.2, 0.28), Bulk::Fitted(1.1, 0.30), Bulk::Fitted(1.35, 0.22)],
     stragglers: 0.03,
     per_token: [PER_TOKEN; RUNGS],
@@ -92,21 +95,21 @@ pub(crate) const SECOND: Family = Family {
 };
 
 /// A rung that takes 3 s and is well, above those of the first family.
-pub(crate) const HONEST: Family = Family {
+pub const HONEST: Family = Family {
     rungs: [Bulk::Fitted(3.0, 0.15), Bulk::Fitted(0.52, 0.24), Bulk::Fitted(0.64, 0.15)],
     stragglers: 0.015,
     per_token: [PER_TOKEN; RUNGS],
     mix: QUICK_ONLY,
 };
 /// A rung of 1 s above two that are hardly slower.
-pub(crate) const ONE_SECOND: Family = Family {
+pub const ONE_SECOND: Family = Family {
     rungs: [Bulk::Fitted(1.0, 0.25), Bulk::Fitted(1.1, 0.24), Bulk::Fitted(1.35, 0.22)],
     stragglers: 0.015,
     per_token: [PER_TOKEN; RUNGS],
     mix: QUICK_ONLY,
 };
 /// A rung of 2 s above one in the house.
-pub(crate) const LOCAL: Family = Family {
+pub const LOCAL: Family = Family {
     rungs: [Bulk::Fitted(2.0, 0.25), Bulk::Fitted(0.2, 0.20), Bulk::Fitted(1.35, 0.22)],
     stragglers: 0.015,
     per_token: [PER_TOKEN; RUNGS],
@@ -114,23 +117,23 @@ pub(crate) const LOCAL: Family = Family {
 };
 
 /// A rung of 0.6 s with a wide spread above two that are a little slower.
-pub(crate) const WIDE: Family = Family {
+pub const WIDE: Family = Family {
     rungs: [Bulk::Fitted(0.6, 0.55), Bulk::Fitted(0.9, 0.25), Bulk::Fitted(0.9, 0.25)],
     stragglers: 0.03,
     per_token: [PER_TOKEN; RUNGS],
     mix: QUICK_ONLY,
 };
 /// Rungs of half a second; every second request thinks for some seconds.
-pub(crate) const MIXED: Family = Family { mix: Mix { thinkers: 0.5, long: 0.0 }, ..FIRST };
+pub const MIXED: Family = Family { mix: Mix { thinkers: 0.5, long: 0.0 }, ..FIRST };
 /// Long prompts among short ones, on a rung that takes three times as long for a token.
-pub(crate) const STEEP: Family = Family {
+pub const STEEP: Family = Family {
     per_token: [3.0 * PER_TOKEN, PER_TOKEN, PER_TOKEN],
     mix: Mix { thinkers: 0.0, long: 0.08 },
     ..FIRST
 };
 
 /// llmperf leaderboard, December 2023, Llama-2 70B at perplexity, fireworks and together.
-pub(crate) const MEASURED: Family = Family {
+pub const MEASURED: Family = Family {
     rungs: [
         Bulk::Measured([
             0.291, 0.310, 0.325, 0.332, 0.335, 0.342, 0.345, 0.350, 0.355, 0.360, 0.367, 0.375,
@@ -167,39 +170,56 @@ const MIXED_FROM: f64 = 600.0;
 
 /// A request as it arrives.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Request {
+pub struct Request {
     /// Seconds since the start.
-    pub(crate) at: f64,
-    pub(crate) prompt: u32,
-    pub(crate) thinks: bool,
+    pub at: f64,
+    /// The prompt's tokens.
+    pub prompt: u32,
+    /// Whether the model was told to think.
+    pub thinks: bool,
 }
 
 /// What becomes of a call; times in seconds after its dial.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Fate {
+pub enum Fate {
     /// The first token; then the proper end, or nothing if it is `dead`.
-    Token { after: f64, dead: bool },
+    Token {
+        /// Seconds.
+        after: f64,
+        /// Nothing follows it.
+        dead: bool,
+    },
     /// An explicit failure.
-    Fails { after: f64, how: Fault },
+    Fails {
+        /// Seconds.
+        after: f64,
+        /// With what.
+        how: Fault,
+    },
     /// Nothing, ever.
     Silent,
 }
 
 /// Everything that is the same for every policy.
 #[derive(Debug)]
-pub(crate) struct World {
-    pub(crate) seed: u64,
+pub struct World {
+    /// The seed of everything but the core's chance.
+    pub seed: u64,
     /// The seed of the core's own chance: the same calls, other jitter.
-    pub(crate) core_seed: u64,
-    pub(crate) family: Family,
-    pub(crate) requests: Vec<Request>,
-    pub(crate) incidents: Vec<Incident>,
+    pub core_seed: u64,
+    /// What the rungs are like.
+    pub family: Family,
+    /// The requests, in the order in which they come.
+    pub requests: Vec<Request>,
+    /// What befalls the rungs.
+    pub incidents: Vec<Incident>,
     /// Calls a second that each rung can serve, where that is limited.
-    pub(crate) capacity: Option<[f64; RUNGS]>,
+    pub capacity: Option<[f64; RUNGS]>,
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, family: Family, plan: Plan, rate: f64, count: u64) -> Self {
+    /// `count` requests at `rate` a second.
+    pub fn new(seed: u64, family: Family, plan: Plan, rate: f64, count: u64) -> Self {
         let mut at = 0.0;
         let requests: Vec<Request> = (0..count)
             .map(|index| {
@@ -228,30 +248,30 @@ impl World {
     }
 
     /// One that lasts about so long.
-    pub(crate) fn until(seed: u64, family: Family, plan: Plan, rate: f64, seconds: f64) -> Self {
+    pub fn until(seed: u64, family: Family, plan: Plan, rate: f64, seconds: f64) -> Self {
         Self::new(seed, family, plan, rate, u64::from(whole(rate * seconds)))
     }
 
     /// When the last request arrives.
-    pub(crate) fn seconds(&self) -> f64 {
+    pub fn seconds(&self) -> f64 {
         self.requests.last().map_or(0.0, |request| request.at)
     }
 
     /// The incident running at `at`, by its place.
-    pub(crate) fn incident(&self, at: f64) -> Option<usize> {
+    pub fn incident(&self, at: f64) -> Option<usize> {
         let after = self.incidents.partition_point(|incident| incident.from <= at);
         let last = after.checked_sub(1)?;
         self.incidents.get(last).filter(|incident| incident.covers(at)).map(|_| last)
     }
 
     /// Whether the incident of `at` does anything just then: one that flaps may not.
-    pub(crate) fn is_struck(&self, at: f64) -> bool {
+    pub fn is_struck(&self, at: f64) -> bool {
         let incident = self.incident(at).and_then(|index| self.incidents.get(index));
         incident.is_some_and(|incident| incident.effect(at).is_some())
     }
 
     /// What becomes of the `nth` call of `request` to `rung`, dialled at `at`.
-    pub(crate) fn fate(&self, request: usize, rung: usize, nth: u64, at: f64) -> Fate {
+    pub fn fate(&self, request: usize, rung: usize, nth: u64, at: f64) -> Fate {
         let which = [request as u64, rung as u64, nth];
         let mut luck = Luck::of(self.seed, About::Call, which);
         let z = luck.normal();

@@ -4,12 +4,12 @@
 
 use crate::edges::{Edge, edges, false_openings};
 use crate::oracle::Oracles;
-use crate::policies::Policy;
 use crate::report::Gaps;
-use crate::run::{Outcome, Record, run};
 use crate::scenario::{self, Scenario};
-use crate::stats::{Figures, HURT};
-use crate::world::{Request, World};
+use simulate::policies::Policy;
+use simulate::run::{Outcome, Record, run};
+use simulate::stats::{Figures, HURT};
+use simulate::world::{Request, World};
 use std::cell::{Cell, OnceCell};
 
 /// Moments at which a black hole is tried.
@@ -279,7 +279,7 @@ impl Lab {
     }
 }
 
-fn openings(record: &Record) -> impl Iterator<Item = &crate::core::Change> {
+fn openings(record: &Record) -> impl Iterator<Item = &simulate::core::Change> {
     record.changes.iter().filter(|change| change.from == "closed" && change.to == "open")
 }
 

@@ -6,10 +6,10 @@
 //! takes the best order for it, and then the best (d, q). The clairvoyant knows each
 //! call's luck and makes one call, of the rung that will be fastest.
 
-use crate::chance::{About, Luck};
-use crate::run::NEVER;
-use crate::stats::{Figures, quantile};
-use crate::world::{Fate, RUNGS, World};
+use simulate::chance::{About, Luck};
+use simulate::run::NEVER;
+use simulate::stats::{Figures, quantile};
+use simulate::world::{Fate, RUNGS, World};
 
 /// Extra copies, as a share of the requests, that may be spent on hedges.
 const BUDGET: f64 = 0.10;

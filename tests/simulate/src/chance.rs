@@ -8,45 +8,54 @@ use std::f64::consts::TAU;
 
 /// What a draw is about; keeps streams of the same numbers apart.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum About {
+pub enum About {
+    /// When a request comes.
     Arrival = 1,
+    /// The length of its prompt.
     Prompt,
+    /// What becomes of a call.
     Call,
+    /// What an oracle does.
     Coin,
+    /// A walk's own chance.
     Walk,
+    /// The board's own chance.
     Board,
+    /// What kind of request it is.
     Kind,
+    /// How long a model thinks.
     Thought,
 }
 
 /// Draws about one thing.
 #[derive(Debug)]
-pub(crate) struct Luck(fastrand::Rng);
+pub struct Luck(fastrand::Rng);
 
 impl Luck {
-    pub(crate) fn of(seed: u64, about: About, which: [u64; 3]) -> Self {
+    /// Draws about this, always the same for the same numbers.
+    pub fn of(seed: u64, about: About, which: [u64; 3]) -> Self {
         Self(fastrand::Rng::with_seed(number(seed, about, which)))
     }
 
     /// Uniform in (0, 1].
-    pub(crate) fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         1.0 - self.0.f64()
     }
 
     /// Standard normal (Box and Muller).
-    pub(crate) fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (TAU * self.uniform()).cos()
     }
 
     /// Exponential with this mean: the gaps of a Poisson process.
-    pub(crate) fn gap(&mut self, mean: f64) -> f64 {
+    pub fn gap(&mut self, mean: f64) -> f64 {
         -self.uniform().ln() * mean
     }
 }
 
 /// One number for a stream (the finaliser of SplitMix64 over the parts).
-pub(crate) fn number(seed: u64, about: About, which: [u64; 3]) -> u64 {
+pub fn number(seed: u64, about: About, which: [u64; 3]) -> u64 {
     let [a, b, c] = which;
     [about as u64, a, b, c].into_iter().fold(seed, |hash, part| {
         let mut z = hash.wrapping_add(part).wrapping_add(0x9E37_79B9_7F4A_7C15);

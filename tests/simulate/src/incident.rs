@@ -5,7 +5,7 @@
 
 /// How a call fails explicitly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// A 500.
     Server,
     /// A 429 that names no time.
@@ -18,17 +18,17 @@ pub(crate) enum Fault {
 
 /// What an incident does to a call that starts in it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Effect {
+pub struct Effect {
     /// The first token takes so many times as long.
-    pub(crate) slower: f64,
+    pub slower: f64,
     /// This share never answers.
-    pub(crate) hang: f64,
+    pub hang: f64,
     /// This share fails explicitly.
-    pub(crate) faults: f64,
+    pub faults: f64,
     /// In this way.
-    pub(crate) how: Fault,
+    pub how: Fault,
     /// This share brings its first token and then nothing.
-    pub(crate) dead: f64,
+    pub dead: f64,
 }
 
 const NOTHING: Effect =
@@ -105,33 +105,41 @@ const PARTIAL: [Kind; 3] = [
     kind(TENTH, &[0], 780.0, Shape::Steady, slower(1.0, 0.1)),
     kind(BOTH, &[0, 1], 300.0, Shape::Steady, slower(1.0, 0.4)),
 ];
-pub(crate) const HALF: &str = "A half hang";
-pub(crate) const TENTH: &str = "A one in ten hangs";
-pub(crate) const BOTH: &str = "A+B 40 % hang";
+/// Every second call hangs.
+pub const HALF: &str = "A half hang";
+/// Every tenth call hangs.
+pub const TENTH: &str = "A one in ten hangs";
+/// Of two rungs, 40 % of the calls hang.
+pub const BOTH: &str = "A+B 40 % hang";
 
 /// One incident in its place.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Incident {
+pub struct Incident {
     kind: Kind,
-    pub(crate) from: f64,
-    pub(crate) to: f64,
+    /// When it begins, in seconds since the start.
+    pub from: f64,
+    /// When it ends.
+    pub to: f64,
 }
 
 impl Incident {
-    pub(crate) const fn name(&self) -> &'static str {
+    /// What it is called.
+    pub const fn name(&self) -> &'static str {
         self.kind.name
     }
 
-    pub(crate) const fn rungs(&self) -> &'static [usize] {
+    /// Whom it befalls.
+    pub const fn rungs(&self) -> &'static [usize] {
         self.kind.rungs
     }
 
-    pub(crate) const fn covers(&self, at: f64) -> bool {
+    /// Whether it lasts at this moment.
+    pub const fn covers(&self, at: f64) -> bool {
         self.from <= at && at < self.to
     }
 
     /// What it does at `at`, if it does anything then.
-    pub(crate) fn effect(&self, at: f64) -> Option<Effect> {
+    pub fn effect(&self, at: f64) -> Option<Effect> {
         if !self.covers(at) {
             return None;
         }
@@ -150,16 +158,22 @@ impl Incident {
 
 /// Which incidents a run has.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Plan {
+pub enum Plan {
+    /// None.
     Calm,
+    /// Those of the first family.
     First,
+    /// Those of the second family.
     Second,
     /// Partial hangs.
     Partial,
     /// One black hole of a rung, so many seconds into the run and for so many.
     BlackHole {
+        /// The rung.
         rung: usize,
+        /// When it begins, in seconds since the start.
         from: f64,
+        /// How long it lasts.
         seconds: f64,
     },
     /// A never answers, from the first request on.
@@ -171,13 +185,13 @@ pub(crate) enum Plan {
 }
 
 /// The whole period of [`Plan::First`] and [`Plan::Second`]: 29 % of it is incidents.
-pub(crate) const PERIOD: f64 = 10_545.0;
+pub const PERIOD: f64 = 10_545.0;
 /// Nothing happens before this.
 const QUIET: f64 = 600.0;
 
 impl Plan {
     /// The incidents of a run of so many seconds.
-    pub(crate) fn incidents(self, seconds: f64) -> Vec<Incident> {
+    pub fn incidents(self, seconds: f64) -> Vec<Incident> {
         let of = |rungs, name, from: f64, effect, to: f64| {
             vec![Incident { kind: kind(name, rungs, to - from, Shape::Steady, effect), from, to }]
         };

@@ -3,10 +3,10 @@
 use crate::Res;
 use crate::canvas::{Canvas, Colour};
 use crate::oracle::Oracles;
-use crate::policies::Policy;
-use crate::run::{Outcome, Record};
-use crate::stats::{Figures, HURT};
-use crate::world::World;
+use simulate::policies::Policy;
+use simulate::run::{Outcome, Record};
+use simulate::stats::{Figures, HURT};
+use simulate::world::World;
 use std::path::Path;
 
 const BLACK: Colour = [40, 40, 40];

@@ -1,7 +1,7 @@
 //! The scenarios: providers, load and incidents that belong together.
 
-use crate::incident::Plan;
-use crate::world::{
+use simulate::incident::Plan;
+use simulate::world::{
     FIRST, Family, HONEST, LOCAL, MEASURED, MIXED, ONE_SECOND, RUNGS, SECOND, STEEP, WIDE, World,
 };
 

@@ -2,9 +2,9 @@
 
 use crate::edges::Edge;
 use crate::oracle::{Oracle, Oracles};
-use crate::policies::Policy;
-use crate::stats::{Figures, closed};
 use serde_json::{Value, json};
+use simulate::policies::Policy;
+use simulate::stats::{Figures, closed};
 use std::fmt::Write as _;
 
 /// How far a policy went from the baseline to the state-aware oracle.

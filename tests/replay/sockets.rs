@@ -1,11 +1,11 @@
 //! A world on real sockets: a relay's process, scripted providers, clients in real time.
 
 use crate::Res;
-use crate::incident::Fault;
-use crate::run::NEVER;
-use crate::world::{Fate, World};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use simulate::incident::Fault;
+use simulate::run::NEVER;
+use simulate::world::{Fate, World};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,8 +1,8 @@
 //! How fast the breaker opens and comes back, incident by incident.
 
-use crate::run::Record;
-use crate::stats::HURT;
-use crate::world::World;
+use simulate::run::Record;
+use simulate::stats::HURT;
+use simulate::world::World;
 use std::collections::BTreeSet;
 
 /// And one without a token by then is late.

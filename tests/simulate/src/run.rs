@@ -21,37 +21,42 @@ const STREAM: Duration = Duration::from_secs(1);
 /// A deadline that has passed is asked for again so much later.
 const OVERDUE: Duration = Duration::from_millis(1);
 /// A request without a first token counts as having waited this long.
-pub(crate) const NEVER: f64 = 90.0;
+pub const NEVER: f64 = 90.0;
 
 /// What became of a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Outcome {
-    pub(crate) at: f64,
+pub struct Outcome {
+    /// When it came, in seconds since the start.
+    pub at: f64,
     /// Seconds to the first token.
-    pub(crate) ttft: f64,
-    pub(crate) dials: u32,
-    pub(crate) hedges: u32,
+    pub ttft: f64,
+    /// Calls that were made for it.
+    pub dials: u32,
+    /// Hedges among them.
+    pub hedges: u32,
     /// The rung of each call, as a mask.
-    pub(crate) asked: u32,
+    pub asked: u32,
     /// The rung of its first call.
-    pub(crate) first: usize,
+    pub first: usize,
     /// The rung whose token it got, if it got one.
-    pub(crate) answered: Option<usize>,
+    pub answered: Option<usize>,
     /// Whether rung one was closed at full weight when it came.
-    pub(crate) full: bool,
+    pub full: bool,
     /// Its stream went silent after the first token.
-    pub(crate) died: bool,
+    pub died: bool,
 }
 
 /// A whole run.
 #[derive(Debug, Default)]
-pub(crate) struct Record {
-    pub(crate) outcomes: Vec<Outcome>,
-    pub(crate) changes: Vec<Change>,
+pub struct Record {
+    /// What became of each request.
+    pub outcomes: Vec<Outcome>,
+    /// What the breakers did.
+    pub changes: Vec<Change>,
     /// Deadlines that were still due after a wake: none, or a driver would spin.
-    pub(crate) overdue: u32,
+    pub overdue: u32,
     /// The rungs' references at the end, in seconds.
-    pub(crate) references: Vec<f64>,
+    pub references: Vec<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,7 +107,7 @@ struct Run<'a> {
 }
 
 /// The run of `policy` through `world`.
-pub(crate) fn run(world: &World, policy: Policy) -> Record {
+pub fn run(world: &World, policy: Policy) -> Record {
     let all: Vec<usize> = (0..RUNGS).collect();
     let ladder = core::ladder(policy, &all);
     let chain = || (0..RUNGS).map(|rung| core::ladder(policy, &[rung])).collect();

@@ -9,10 +9,9 @@
 //! reached today, and a change that loses it is seen.
 
 use crate::Res;
-use crate::incident::{BOTH, HALF, TENTH};
 use crate::lab::{Lab, stretched};
 use crate::scenario::{self, Scenario};
-use ::tests::clock;
+use simulate::incident::{BOTH, HALF, TENTH};
 use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -256,7 +255,7 @@ impl Unit {
 /// Runs the table's lines of `scenarios` under each of `seeds` on all cores; gives what to say, and
 /// how many lines are missed.
 pub(crate) fn judge(seeds: &[u64], scenarios: &[Scenario]) -> Res<(String, usize)> {
-    let began = clock::now();
+    let began = crate::now();
     let is_asked = |name| scenarios.iter().any(|one| one.name == name);
     let table: Vec<_> = TABLE.iter().filter(|(scenario, _)| is_asked(scenario.name)).collect();
     let (results, simulated) = measure(&table, seeds)?;

@@ -1,18 +1,26 @@
-//! One incident on real sockets, beside its simulation.
+//! One incident on real sockets, beside its simulation: `cargo build --release -p relay && cargo
+//! run --release -p tests --bin replay`, which is part of CI; it takes 2 minutes, and fails when
+//! the two do not agree.
 //!
 //! The same providers' luck decides here and there, so that what differs is what the simulation
 //! leaves out: sockets, timers, the relay's own time. The core's jitter is drawn by the relay
 //! itself and cannot be the same; several relays at once, each in a world of its own, and the
 //! simulation under many jitters keep that from mattering.
 
-use crate::incident::Plan;
-use crate::policies::Policy;
-use crate::run::run;
-use crate::sockets;
-use crate::stats::quantile;
-use crate::world::{FIRST, World};
-use crate::{Res, say};
+use simulate::incident::Plan;
+use simulate::policies::Policy;
+use simulate::run::run;
+use simulate::stats::quantile;
+use simulate::world::{FIRST, World};
+use std::error::Error;
+use std::io::Write as _;
+use std::process::ExitCode;
 use tests::clock;
+
+mod sockets;
+
+/// Any failure, told as it is.
+type Res<T> = Result<T, Box<dyn Error>>;
 
 /// Relays at once.
 const RELAYS: u64 = 6;
@@ -86,11 +94,23 @@ fn simulated(jitter: u64) -> Sum {
     Sum::of((1..=RELAYS).map(lane).collect())
 }
 
-/// Plays it and compares.
-///
-/// # Errors
-/// When relay and simulation do not agree.
-pub(crate) fn replay() -> Res<()> {
+fn main() -> ExitCode {
+    match replay() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("replay: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A reader that went away is no failure of the replay.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{line}");
+}
+
+/// Plays it and compares. Fails when relay and simulation do not agree.
+fn replay() -> Res<()> {
     say(&format!(
         "{RELAYS} relays over three scripted providers each, {RATE} requests a second each for \
          {SECONDS} s, rung A in a black hole from {HOLE_FROM} s on for {HOLE_SECONDS} s"

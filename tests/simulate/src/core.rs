@@ -19,17 +19,17 @@ const OLD_CLOCK: Duration = Duration::from_secs(15);
 const WHOLE: Answer = Answer { content: true, refused: false, length: false, invalid: false };
 
 /// Seconds of the simulation in the core's time.
-pub(crate) fn time(seconds: f64) -> Time {
+pub fn time(seconds: f64) -> Time {
     Time::default().plus(Duration::from_secs_f64((seconds + START).max(0.0)))
 }
 
 /// And back.
-pub(crate) fn seconds(time: Time) -> f64 {
+pub fn seconds(time: Time) -> f64 {
     time.since(Time::default()).as_secs_f64() - START
 }
 
 /// The ladder of `policy` over these rungs.
-pub(crate) fn ladder(policy: Policy, rungs: &[usize]) -> Arc<LadderSpec> {
+pub fn ladder(policy: Policy, rungs: &[usize]) -> Arc<LadderSpec> {
     let hedge = match policy {
         Policy::Ours | Policy::HedgeOnly => HedgeSpec::default(),
         Policy::FixedHedge => {
@@ -50,7 +50,7 @@ pub(crate) fn ladder(policy: Policy, rungs: &[usize]) -> Arc<LadderSpec> {
 }
 
 /// The shared state of one run.
-pub(crate) fn board(world: &World, policy: Policy, ladder: &Arc<LadderSpec>) -> Board {
+pub fn board(world: &World, policy: Policy, ladder: &Arc<LadderSpec>) -> Board {
     let enabled = matches!(policy, Policy::Ours | Policy::BreakerOnly);
     let rung = |index| RungSpec {
         domains: vec![index],
@@ -63,7 +63,7 @@ pub(crate) fn board(world: &World, policy: Policy, ladder: &Arc<LadderSpec>) -> 
 }
 
 /// One request's walk.
-pub(crate) fn walk(now: Time, world: &World, request: usize, ladder: &Arc<LadderSpec>) -> Walk {
+pub fn walk(now: Time, world: &World, request: usize, ladder: &Arc<LadderSpec>) -> Walk {
     let (prompt, thinks) =
         world.requests.get(request).map_or((0, false), |request| (request.prompt, request.thinks));
     let effort = if thinks { Effort::High } else { Effort::Usual };
@@ -74,17 +74,17 @@ pub(crate) fn walk(now: Time, world: &World, request: usize, ladder: &Arc<Ladder
 }
 
 /// A first token, as the core is told.
-pub(crate) const fn token(attempt: AttemptId) -> Input {
+pub const fn token(attempt: AttemptId) -> Input {
     Input::Token { attempt, refusal: false }
 }
 
 /// A proper end.
-pub(crate) const fn proper() -> Ending {
+pub const fn proper() -> Ending {
     Ending::Proper(WHOLE)
 }
 
 /// An explicit failure.
-pub(crate) const fn fault(how: Fault) -> Ending {
+pub const fn fault(how: Fault) -> Ending {
     match how {
         Fault::Server => status(500),
         Fault::TooMany => status(429),
@@ -145,28 +145,35 @@ pub(crate) fn step(action: Action) -> Step {
 
 /// A breaker's change.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Change {
-    pub(crate) rung: usize,
-    pub(crate) at: f64,
-    pub(crate) from: &'static str,
-    pub(crate) to: &'static str,
-    pub(crate) why: &'static str,
-    pub(crate) weight: f64,
+pub struct Change {
+    /// The rung.
+    pub rung: usize,
+    /// When, in seconds since the start.
+    pub at: f64,
+    /// The state before.
+    pub from: &'static str,
+    /// The state after.
+    pub to: &'static str,
+    /// The rule that spoke.
+    pub why: &'static str,
+    /// The weight afterwards.
+    pub weight: f64,
     /// The rung's reference afterwards.
-    pub(crate) reference: f64,
+    pub reference: f64,
 }
 
 /// What the core takes for the p95 of a rung that is well.
-pub(crate) fn reference(board: &Board, rung: usize) -> f64 {
+pub fn reference(board: &Board, rung: usize) -> f64 {
     board.reference(RungIndex(rung)).map_or(f64::NAN, |span| span.as_secs_f64())
 }
 
 /// Whether a rung is closed and first choice always.
-pub(crate) fn is_full(board: &Board, rung: usize) -> bool {
+pub fn is_full(board: &Board, rung: usize) -> bool {
     board.is_full(RungIndex(rung))
 }
 
-pub(crate) fn changes(board: &mut Board) -> Vec<Change> {
+/// The changes since this was last asked.
+pub fn changes(board: &mut Board) -> Vec<Change> {
     let told = board.take_transitions();
     told.into_iter()
         .map(|change| Change {

@@ -3,25 +3,34 @@
 use crate::run::{Outcome, Record};
 
 /// A request without a first token by then is hurt.
-pub(crate) const HURT: f64 = 3.0;
+pub const HURT: f64 = 3.0;
 
 /// The figures of one row.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Figures {
-    pub(crate) p50: f64,
-    pub(crate) p95: f64,
-    pub(crate) p99: f64,
-    pub(crate) p999: f64,
-    /// Shares.
-    pub(crate) within_10: f64,
-    pub(crate) hurt: f64,
-    pub(crate) extra: f64,
-    pub(crate) hedges: f64,
-    pub(crate) died: f64,
+pub struct Figures {
+    /// Seconds to the first token, the median.
+    pub p50: f64,
+    /// The same, the 95th percentile.
+    pub p95: f64,
+    /// The 99th.
+    pub p99: f64,
+    /// The 99.9th.
+    pub p999: f64,
+    /// Shares of the requests, from here on. Those with a first token within 10 s.
+    pub within_10: f64,
+    /// Requests without a first token within [`HURT`].
+    pub hurt: f64,
+    /// Calls beyond one a request.
+    pub extra: f64,
+    /// Hedges.
+    pub hedges: f64,
+    /// Streams that went silent after their first token.
+    pub died: f64,
 }
 
 impl Figures {
-    pub(crate) fn of(record: &Record) -> Self {
+    /// Those of a run.
+    pub fn of(record: &Record) -> Self {
         let all = &record.outcomes;
         let mut times: Vec<f64> = all.iter().map(|outcome| outcome.ttft).collect();
         let sum = |count: fn(&Outcome) -> u32| all.iter().map(|one| u64::from(count(one))).sum();
@@ -37,7 +46,7 @@ impl Figures {
     }
 
     /// The figures that need times only.
-    pub(crate) fn of_times(times: &mut [f64]) -> Self {
+    pub fn of_times(times: &mut [f64]) -> Self {
         let count = times.len() as f64;
         let share = |limit: f64, times: &[f64]| {
             times.iter().filter(|time| **time <= limit).count() as f64 / count
@@ -55,7 +64,7 @@ impl Figures {
 }
 
 /// The quantile in thousandths; reorders.
-pub(crate) fn quantile(times: &mut [f64], thousandths: usize) -> f64 {
+pub fn quantile(times: &mut [f64], thousandths: usize) -> f64 {
     let at = times.len() * thousandths / 1000;
     if at >= times.len() {
         return f64::NAN;
@@ -64,6 +73,6 @@ pub(crate) fn quantile(times: &mut [f64], thousandths: usize) -> f64 {
 }
 
 /// How much of the way from `from` to `best` a policy has gone.
-pub(crate) fn closed(from: f64, best: f64, policy: f64) -> f64 {
+pub fn closed(from: f64, best: f64, policy: f64) -> f64 {
     (from - policy) / (from - best)
 }

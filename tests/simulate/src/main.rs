@@ -1,52 +1,35 @@
 //! Belay's policy in virtual time: the real core against providers that fall ill.
 //!
-//! `cargo run --release -p tests --bin simulate [-- --scenario NAME] [-- --seed N] [-- --out FILE]
-//! [-- --plot FILE]` compares policies; `… -- --bars [--seed N]` judges ours, and `… -- --replay`
-//! plays one incident on real sockets; both are part of CI.
-//!
-//! What is simulated is the world: arrivals, prompts, times to first token, incidents. What is
-//! driven is [`policy`] itself, input by input, as the relay's driver does. Every policy
-//! meets the same luck, so that differences are the policies' own; the same seed gives the same
-//! figures on every machine.
+//! `cargo run --release -p simulate [-- --scenario NAME] [-- --seed N] [-- --out FILE]
+//! [-- --plot FILE]` compares policies; `… -- --bars [--seed N]` judges ours, which is part of CI.
 //!
 //! "Closed" is the share of the way from the 15 s time-out to the state-aware oracle. A request is
 //! hurt if it has no first token within 3 s.
 
 mod bars;
 mod canvas;
-mod chance;
-mod cooldown;
-mod core;
 mod edges;
 mod font;
-mod incident;
 mod lab;
-mod load;
 mod oracle;
 mod plot;
-mod policies;
-mod replay;
 mod report;
-mod run;
 mod scenario;
-mod sockets;
-mod stats;
-mod world;
 
 use edges::{edges, false_openings, merged};
 use oracle::Oracles;
-use policies::Policy;
 use report::Gaps;
-use run::{Record, run};
 use scenario::Scenario;
 use serde_json::{Map, Value, json};
-use stats::Figures;
+use simulate::policies::Policy;
+use simulate::run::{Record, run};
+use simulate::stats::{self, Figures};
+use simulate::world::NAMES;
 use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tests::clock;
-use world::NAMES;
+use std::time::Instant;
 
 /// Any failure, told as it is.
 type Res<T> = Result<T, Box<dyn Error>>;
@@ -54,11 +37,8 @@ type Res<T> = Result<T, Box<dyn Error>>;
 const HELP: &str =
     "simulate [--scenario NAME|all] [--seed N] [--trace] [--out FILE.json] [--plot FILE.png]
 simulate --bars [--scenario NAME|all] [--seed N]
-simulate --replay
 
   --bars   what must be reached, on seeds 1, 2 and 3 or on one; fails when a line is missed
-  --replay a black hole on real sockets beside its simulation, 2 minutes; wants the relay's program
-           beside this one; fails when they do not agree
   --trace  every change of Belay's breakers, and every request that waited long
 
 scenarios:";
@@ -71,7 +51,6 @@ struct Args {
     scenarios: Vec<Scenario>,
     seed: Option<u64>,
     bars: bool,
-    replay: bool,
     /// Print every change of ours' breakers.
     trace: bool,
     out: Option<PathBuf>,
@@ -99,9 +78,6 @@ fn go() -> Res<()> {
     if args.bars {
         return judge(&args);
     }
-    if args.replay {
-        return replay::replay();
-    }
     let mut all = Map::new();
     for scenario in &args.scenarios {
         say(&format!("{}: {}", scenario.name, scenario.words));
@@ -125,7 +101,7 @@ fn judge(args: &Args) -> Res<()> {
 
 /// Every policy and the oracles in one scenario.
 fn one(args: &Args, scenario: &Scenario) -> Res<Value> {
-    let began = clock::now();
+    let began = now();
     let world = scenario.world(args.seed());
     let records: Vec<(Policy, Record)> =
         Policy::ALL.into_iter().map(|policy| (policy, run(&world, policy))).collect();
@@ -244,7 +220,6 @@ fn args() -> Res<Option<Args>> {
         scenarios: scenario::ALL.to_vec(),
         seed: None,
         bars: false,
-        replay: false,
         trace: false,
         out: None,
         plot: None,
@@ -262,7 +237,6 @@ fn args() -> Res<Option<Args>> {
             }
             "--seed" => args.seed = Some(value()?.parse()?),
             "--bars" => args.bars = true,
-            "--replay" => args.replay = true,
             "--trace" => args.trace = true,
             "--out" => args.out = Some(value()?.into()),
             "--plot" => args.plot = Some(value()?.into()),
@@ -277,6 +251,12 @@ fn args() -> Res<Option<Args>> {
         }
     }
     Ok(Some(args))
+}
+
+/// The time, for how fast the simulation is.
+#[expect(clippy::disallowed_methods, reason = "its own speed is shown, and decides nothing")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 /// A reader that went away is no failure of the simulation.
