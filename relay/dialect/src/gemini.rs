@@ -2,10 +2,58 @@
 
 mod args;
 mod beside;
-pub(super) mod finish;
+mod endpoint;
+mod errors;
+pub(crate) mod finish;
 mod reader;
 mod usage;
 mod write_request;
 
-pub(super) use reader::GeminiReader;
-pub use write_request::{can_be_told, write_request};
+use crate::endpoint::Address;
+use crate::errors::rows::Row;
+use crate::neutral::{Request, Target, Unable, Upstream};
+use crate::spec::Spec;
+use crate::stream::facts::AnswerSpec;
+use crate::stream::observer::Reader;
+
+/// The dialect.
+pub(crate) struct Gemini;
+
+impl Spec for Gemini {
+    fn address(&self) -> &'static Address {
+        &endpoint::ADDRESS
+    }
+
+    fn errors(&self) -> &'static [&'static [Row]] {
+        &[errors::GEMINI]
+    }
+
+    fn own_fields(&self) -> &'static [&'static str] {
+        &[
+            "thinkingconfig",
+            "thinking_config",
+            "generationconfig",
+            "generation_config",
+            "responsejsonschema",
+            "parametersjsonschema",
+            "thoughtsignature",
+            "thought_signature",
+        ]
+    }
+
+    fn reader(&self, spec: &AnswerSpec) -> Box<dyn Reader> {
+        Box::new(reader::GeminiReader::new(spec.request))
+    }
+
+    fn speaks_beside_events(&self) -> bool {
+        true
+    }
+
+    fn can_write(&self, request: &Request) -> Result<(), Unable> {
+        write_request::can_be_told(request)
+    }
+
+    fn write_request(&self, request: &Request, target: &Target<'_>) -> Result<Upstream, Unable> {
+        write_request::write_request(request, target)
+    }
+}

@@ -8,25 +8,31 @@
 //! Upstream bytes are hostile until proven otherwise, so every reader is linear
 //! in what it is fed and bounded in what it keeps.
 
+//!
+//! [`table`] has a row for each dialect, [`spec`] is what each fulfils, and each is a folder:
+//! `chat`, `responses`, `messages`, `gemini`. [`request`] and [`answer`] are what the relay
+//! holds of a request and an answer; `common`, `neutral` and `stream` are what dialects share.
+
 pub mod answer;
-pub mod anthropic_messages;
+mod chat;
 pub mod client_error;
-pub mod fields;
-mod frame;
-pub mod gemini;
-mod json;
-pub mod matchers;
+mod common;
+pub mod endpoint;
+pub mod errors;
+mod gemini;
+mod messages;
 pub mod neutral;
-pub mod openai_chat;
-pub mod openai_responses;
-pub mod provider_error;
-pub mod quoted;
 pub mod request;
-pub mod retry_after;
+mod responses;
 pub mod schema;
-mod spots;
-pub mod sse;
+mod spec;
 pub mod stamp;
+mod stream;
+pub mod table;
 
 #[cfg(test)]
 mod tests;
+
+pub use chat::{DONE, TERMINATOR, model_body, models_body};
+pub use common::quoted::is_quoted;
+pub use common::retry_after::retry_after;

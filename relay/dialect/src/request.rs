@@ -6,29 +6,24 @@
 //! request is read once into the neutral form and written from there; what cannot be
 //! said is named, and never left out in silence.
 
-mod endpoint;
-pub(super) mod harmless;
-pub(super) mod members;
-mod needs;
-pub(super) mod openai;
-pub(super) mod shape;
-mod thinks;
+pub use crate::common::needs::Needs;
+pub use crate::common::reject::Reject;
+pub use crate::common::thinks::Thinks;
+pub use crate::endpoint::Endpoint;
 
-pub use endpoint::Endpoint;
-pub use needs::Needs;
-pub(super) use needs::{OpenaiAsks, acts_at_the_provider, asks_for_schema};
-pub use thinks::Thinks;
-
-use super::fields::{Fields, Writer};
-use super::neutral::{self, Limits, Names, Target, Unable, Upstream};
-use super::quoted::is_quoted;
-use super::spots::{Found, Part, edit};
-use super::{anthropic_messages, gemini, openai_chat, openai_responses};
+use crate::common::fields::{Fields, Writer};
+use crate::common::harmless;
+use crate::common::needs::BYTES_PER_TOKEN;
+use crate::common::quoted::is_quoted;
+use crate::common::spots::{Found, Part, edit};
+use crate::common::thinks;
+use crate::common::values::{flag, limit_of};
+use crate::neutral::{self, Limits, Names, Target, Unable, Upstream};
+use crate::table;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 use shared::Dialect;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 /// A client's request.
@@ -54,19 +49,6 @@ pub struct ClientRequest {
     told: [OnceLock<Result<(), Unable>>; Dialect::ALL.len()],
 }
 
-/// A request that is wrong, and how.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reject {
-    /// The HTTP status.
-    pub status: u16,
-    /// What is wrong and what to do, for a person.
-    pub message: String,
-    /// The field that is wrong.
-    pub param: Option<String>,
-    /// The same for a program.
-    pub code: Option<&'static str>,
-}
-
 /// Without the fields: a prompt has no place in a log.
 impl std::fmt::Debug for ClientRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -76,29 +58,6 @@ impl std::fmt::Debug for ClientRequest {
             .field("choices", &self.choices)
             .field("needs", &self.needs)
             .finish_non_exhaustive()
-    }
-}
-
-impl Reject {
-    /// `param` is wrong.
-    pub(super) fn new(param: &str, code: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            status: 400,
-            message: message.into(),
-            param: Some(param.to_owned()),
-            code: Some(code),
-        }
-    }
-
-    /// `param` is not what it must be.
-    pub(super) fn wrong_type(param: &str, wanted: &str) -> Self {
-        Self::new(param, "invalid_type", format!("'{param}' must be {wanted}."))
-    }
-
-    /// `param` is not there.
-    pub(super) fn missing(param: &str, wanted: &str) -> Self {
-        let message = format!("'{param}' is missing; send {wanted}.");
-        Self::new(param, "missing_required_parameter", message)
     }
 }
 
@@ -113,19 +72,9 @@ impl ClientRequest {
         let fields = object(dialect, body)?;
         let model = model(&fields)?;
         let stream = flag(&fields, "stream")?;
-        let (wants_usage, choices) = match dialect {
-            Dialect::OpenaiChat => {
-                (openai_chat::wants_usage(&fields)?, openai_chat::choices(&fields)?)
-            }
-            // They tell it always, and give one answer.
-            _ => (true, 1),
-        };
-        let mut needs = match dialect {
-            Dialect::OpenaiChat => openai_chat::needs(&fields)?,
-            Dialect::OpenaiResponses => openai_responses::needs(&fields)?,
-            Dialect::AnthropicMessages => anthropic_messages::needs(&fields)?,
-            Dialect::Gemini => return Err(no_clients()),
-        };
+        let client = table::spec(dialect).client().ok_or_else(no_clients)?;
+        let (wants_usage, choices) = client.usage_and_choices(&fields)?;
+        let mut needs = client.needs(&fields)?;
         needs.thinks = thinks::thinks(&fields);
         let (neutral, told) = (OnceLock::new(), Default::default());
         let ignored = Arc::default();
@@ -153,7 +102,8 @@ impl ClientRequest {
     ///
     /// Says which field is wrong and how to put it right.
     pub fn parse_for(endpoint: Endpoint, body: &[u8]) -> Result<Self, Reject> {
-        let dialect = endpoint.dialect().unwrap_or(Dialect::OpenaiChat);
+        let dialect = table::owner(endpoint).unwrap_or(Dialect::OpenaiChat);
+        let client = table::client(dialect);
         let fields = object(dialect, body)?;
         let model = model(&fields)?;
         let asked = fields.text(endpoint.asked());
@@ -162,18 +112,28 @@ impl ClientRequest {
         }
         let is_text = endpoint == Endpoint::Completions;
         let needs = Needs {
-            prompt_tokens: asked.map_or(0, |asked| asked.len() as u64) / needs::BYTES_PER_TOKEN,
+            prompt_tokens: asked.map_or(0, |asked| asked.len() as u64) / BYTES_PER_TOKEN,
             max_output: if is_text { limit_of(&fields, "max_tokens") } else { None },
             ..Needs::default()
         };
-        let needs = if endpoint == Endpoint::CountTokens { counted(&fields)? } else { needs };
+        let needs = if endpoint == Endpoint::CountTokens {
+            client.needs(&with_limit(&fields))?
+        } else {
+            needs
+        };
+        let (wants_usage, choices) = if is_text {
+            let (wants_usage, each) = client.usage_and_choices(&fields)?;
+            (wants_usage, each.saturating_mul(prompts(&fields)))
+        } else {
+            (false, 1)
+        };
         Ok(Self {
             dialect,
             endpoint,
             size: body.len(),
             stream: is_text && flag(&fields, "stream")?,
-            wants_usage: is_text && openai_chat::wants_usage(&fields)?,
-            choices: if is_text { text_choices(&fields)? } else { 1 },
+            wants_usage,
+            choices,
             fields,
             full: None,
             model,
@@ -215,42 +175,22 @@ impl ClientRequest {
     ///
     /// It refers to one that nobody can know any more.
     pub fn following(self, find: &dyn Fn(&str) -> Option<String>) -> Result<Self, Reject> {
-        if self.dialect != Dialect::OpenaiResponses {
-            return Ok(self);
-        }
-        let followed = openai_responses::follow(&self.fields, find)?;
-        let Some(all) = followed.all else { return Ok(self) };
-        let (mut fields, mut full) = (self.fields.clone(), self.fields);
-        full.set("input".to_owned(), all);
-        let none = |fields: &mut Fields| {
-            if fields.text("previous_response_id").is_some()
-                && let Ok(none) = RawValue::from_string("null".to_owned())
-            {
-                fields.set("previous_response_id".to_owned(), none);
-            }
-        };
-        // Its history is here now, and the same id would be looked up again.
-        none(&mut full);
-        if let Some(own) = followed.own {
-            fields.set("input".to_owned(), own);
-        }
-        if followed.previous_is_own {
-            none(&mut fields);
-        }
-        let needs = openai_responses::needs(&full)?;
+        let client = table::client(self.dialect);
+        let Some(followed) = client.follow(&self.fields, find)? else { return Ok(self) };
+        let needs = client.needs(&followed.full)?;
+        let fields = followed.own;
         let (neutral, told) = (OnceLock::new(), Default::default());
-        Ok(Self { fields, full: Some(full), needs, neutral, told, ..self })
+        Ok(Self { fields, full: Some(followed.full), needs, neutral, told, ..self })
     }
 
     /// What its client may refer to later, by ids: the answer, a whole one or the last event of
     /// a stream, and its items. Nothing where the client has said that nothing is to be kept.
     #[must_use]
     pub fn kept_of(&self, answer: &[u8]) -> Vec<(String, String)> {
-        let keeps = self.dialect == Dialect::OpenaiResponses
-            && self.endpoint == Endpoint::Answer
-            && self.fields.text("store") != Some("false");
-        let fields = self.full.as_ref().unwrap_or(&self.fields);
-        if keeps { openai_responses::kept(fields, answer) } else { Vec::new() }
+        if self.endpoint != Endpoint::Answer {
+            return Vec::new();
+        }
+        table::client(self.dialect).kept(self.full.as_ref().unwrap_or(&self.fields), answer)
     }
 
     /// A request of nothing, which takes the place of one that is let go.
@@ -310,6 +250,13 @@ impl ClientRequest {
         self.wants_usage
     }
 
+    /// Whether a rung of dialect `to` is asked for its usage by the relay's own word, which the
+    /// client did not say.
+    #[must_use]
+    pub fn adds_usage_for(&self, to: Dialect) -> bool {
+        to != self.dialect || (table::client(to).asks_for_usage() && !self.wants_usage)
+    }
+
     /// How many answers it wants.
     #[must_use]
     pub const fn choices(&self) -> u32 {
@@ -325,23 +272,10 @@ impl ClientRequest {
     /// The JSON schema that its answer must follow, as the client wrote it.
     #[must_use]
     pub fn schema(&self) -> Option<&RawValue> {
-        match self.dialect {
-            _ if self.endpoint != Endpoint::Answer => None,
-            Dialect::OpenaiChat => {
-                let format = schema_format(self.fields.get("response_format")?)?;
-                member(member(format, "json_schema")?, "schema")
-            }
-            Dialect::OpenaiResponses => {
-                let format = member(self.fields.get("text")?, "format")?;
-                member(schema_format(format)?, "schema")
-            }
-            Dialect::AnthropicMessages => {
-                let new = || member(self.fields.get("output_config")?, "format");
-                let format = new().or_else(|| self.fields.get("output_format"))?;
-                member(schema_format(format)?, "schema")
-            }
-            Dialect::Gemini => None,
+        if self.endpoint != Endpoint::Answer {
+            return None;
         }
+        table::client(self.dialect).schema(&self.fields)
     }
 
     /// The request as JSON, every value as the client wrote it.
@@ -360,16 +294,10 @@ impl ClientRequest {
     /// Names what has no words in `to`.
     pub fn can_be_told(&self, to: Dialect) -> Result<(), Unable> {
         let find = || {
-            if self.endpoint.dialect().is_some_and(|own| own != to) {
+            if table::owner(self.endpoint).is_some_and(|own| own != to) {
                 return Err(Unable { feature: self.endpoint.name().to_owned() });
             }
-            let request = self.neutral()?;
-            match to {
-                Dialect::OpenaiChat => openai_chat::can_be_told(request),
-                Dialect::OpenaiResponses => openai_responses::can_be_told(request),
-                Dialect::AnthropicMessages => anthropic_messages::can_be_told(request),
-                Dialect::Gemini => gemini::can_be_told(request),
-            }
+            table::spec(to).can_write(self.neutral()?)
         };
         let place = Dialect::ALL.iter().position(|one| *one == to);
         match place.and_then(|place| self.told.get(place)) {
@@ -386,7 +314,7 @@ impl ClientRequest {
     ///
     /// Names what has no words in `to`, or what in the request is wrong.
     pub fn upstream(&self, to: Dialect, target: &Target<'_>) -> Result<Upstream, Unable> {
-        if self.endpoint.dialect().is_some_and(|own| own != to) {
+        if table::owner(self.endpoint).is_some_and(|own| own != to) {
             return Err(Unable { feature: self.endpoint.name().to_owned() });
         }
         if !matches!(self.endpoint, Endpoint::Answer | Endpoint::Completions) {
@@ -394,39 +322,20 @@ impl ClientRequest {
             return Ok(Upstream { body, ..Upstream::default() });
         }
         if to == self.dialect {
-            return self.pass_through(target);
+            return Ok(self.pass_through(target));
         }
         let request = self.neutral()?;
-        let mut upstream = match to {
-            Dialect::OpenaiChat => openai_chat::write_request(request, target),
-            Dialect::OpenaiResponses => openai_responses::write_request(request, target),
-            Dialect::AnthropicMessages => anthropic_messages::write_request(request, target),
-            Dialect::Gemini => gemini::write_request(request, target),
-        }?;
+        let mut upstream = table::spec(to).write_request(request, target)?;
         upstream.left_out.extend(&request.unsaid);
         Ok(upstream)
     }
 
     /// The client's own bytes, but for what the rung would refuse of them.
-    fn pass_through(&self, target: &Target<'_>) -> Result<Upstream, Unable> {
-        let (pass_through, asked, limits): (fn(&Fields, &Target<'_>) -> Upstream, _, _) = match self
-            .dialect
-        {
-            Dialect::OpenaiChat => {
-                (openai_chat::pass_through, openai_chat::ASKED, openai_chat::limits(target.model))
-            }
-            Dialect::OpenaiResponses => {
-                (openai_responses::pass_through, openai_responses::ASKED, openai_responses::LIMITS)
-            }
-            Dialect::AnthropicMessages => (
-                anthropic_messages::pass_through,
-                anthropic_messages::ASKED,
-                anthropic_messages::LIMITS,
-            ),
-            Dialect::Gemini => return Err(Unable { feature: "gemini".to_owned() }),
-        };
-        let (fields, names) = fitted(&self.fields, asked, &limits);
-        Ok(Upstream { names, ..pass_through(&fields, target) })
+    fn pass_through(&self, target: &Target<'_>) -> Upstream {
+        let client = table::client(self.dialect);
+        let limits = client.limits(target.model);
+        let (fields, names) = fitted(&self.fields, client.request_names(), &limits);
+        Upstream { names, ..client.pass_request(&fields, target) }
     }
 
     /// The request in neutral words, read once.
@@ -436,12 +345,7 @@ impl ClientRequest {
 
     fn read(&self) -> Result<neutral::Request, Unable> {
         let fields = self.full.as_ref().unwrap_or(&self.fields);
-        let read = match self.dialect {
-            Dialect::OpenaiChat => openai_chat::read_request(fields),
-            Dialect::OpenaiResponses => openai_responses::read_request(fields),
-            Dialect::AnthropicMessages => anthropic_messages::read_request(fields),
-            Dialect::Gemini => Err(no_clients()),
-        };
+        let read = table::client(self.dialect).read_request(fields);
         // Its own provider may understand what the relay does not.
         let unable = |reject: Reject| Unable { feature: reject.param.unwrap_or(reject.message) };
         let mut request = read.map_err(unable)?;
@@ -450,24 +354,21 @@ impl ClientRequest {
     }
 }
 
-/// What a prompt needs whose tokens are to be counted: an answer to it has no limit yet.
-fn counted(fields: &Fields) -> Result<Needs, Reject> {
+/// A prompt whose tokens are to be counted, as a request: an answer to it has no limit yet.
+fn with_limit(fields: &Fields) -> Fields {
     let mut limited = fields.clone();
     if let Ok(one) = RawValue::from_string("1".to_owned()) {
         limited.set("max_tokens".to_owned(), one);
     }
-    anthropic_messages::needs(&limited)
+    limited
 }
 
-/// How many texts a completion gives: `n` for each prompt. A list of numbers is one
-/// prompt, in tokens.
-fn text_choices(fields: &Fields) -> Result<u32, Reject> {
-    let each = openai_chat::choices(fields)?;
+/// How many prompts a completion has. A list of numbers is one prompt, in tokens.
+fn prompts(fields: &Fields) -> u32 {
     let prompts: Vec<&RawValue> =
         fields.text("prompt").and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default();
     let lists = prompts.iter().filter(|one| one.get().starts_with(['"', '[']));
-    let prompts = u32::try_from(lists.count()).unwrap_or(u32::MAX).max(1);
-    Ok(each.saturating_mul(prompts))
+    u32::try_from(lists.count()).unwrap_or(u32::MAX).max(1)
 }
 
 /// The request with those names and ids put into another form that do not fit.
@@ -521,17 +422,6 @@ fn no_clients() -> Reject {
     }
 }
 
-/// `format` itself if it asks for a schema.
-fn schema_format(format: &RawValue) -> Option<&RawValue> {
-    (member(format, "type")?.get() == "\"json_schema\"").then_some(format)
-}
-
-/// A member of a raw object.
-pub(super) fn member<'a>(object: &'a RawValue, key: &str) -> Option<&'a RawValue> {
-    let members: HashMap<String, &RawValue> = serde_json::from_str(object.get()).ok()?;
-    members.get(key).copied()
-}
-
 fn object(dialect: Dialect, body: &[u8]) -> Result<Fields, Reject> {
     let malformed =
         |message: String| Reject { status: 400, message, param: None, code: Some("invalid_json") };
@@ -544,7 +434,7 @@ fn object(dialect: Dialect, body: &[u8]) -> Result<Fields, Reject> {
         // serde_json's own text can quote the body, so only its kind is used.
         malformed(match wrong.classify() {
             Category::Eof if text.trim_ascii().is_empty() => {
-                let asked = if dialect == Dialect::OpenaiResponses { "input" } else { "messages" };
+                let asked = table::client(dialect).asked();
                 format!("The request body is empty; send a JSON object with 'model' and '{asked}'.")
             }
             Category::Eof => format!(
@@ -576,65 +466,6 @@ fn model(fields: &Fields) -> Result<String, Reject> {
         ));
     }
     Ok(name)
-}
-
-/// An optional flag; absent and null are false.
-///
-/// # Errors
-///
-/// It is something else.
-pub(super) fn flag(fields: &Fields, key: &str) -> Result<bool, Reject> {
-    match fields.text(key) {
-        None | Some("false") => Ok(false),
-        Some("true") => Ok(true),
-        Some(_) => Err(Reject::wrong_type(key, "true or false")),
-    }
-}
-
-/// An optional count; absent and null are none. `wanted` says what it must be.
-///
-/// # Errors
-///
-/// It is something else.
-pub(super) fn whole_number(
-    fields: &Fields,
-    key: &str,
-    wanted: &str,
-) -> Result<Option<u64>, Reject> {
-    let count = |raw| count_of(raw).ok_or_else(|| Reject::wrong_type(key, wanted));
-    fields.text(key).map(count).transpose()
-}
-
-/// A count as it was written; some clients write each number with a point.
-pub(super) fn count_of(raw: &str) -> Option<u64> {
-    let of_float = || {
-        let (whole, rest) = raw.split_once('.')?;
-        rest.bytes().all(|digit| digit == b'0').then(|| whole.parse().ok())?
-    };
-    raw.parse().ok().or_else(of_float)
-}
-
-/// A limit that the relay can plan with. What else stands there is for those to judge who
-/// are told it.
-pub(super) fn limit_of(fields: &Fields, key: &str) -> Option<u64> {
-    fields.text(key).and_then(count_of)
-}
-
-/// An optional array as it was written; absent and null are none.
-///
-/// # Errors
-///
-/// It is something else.
-pub(super) fn array<'f>(fields: &'f Fields, key: &str) -> Result<Option<&'f str>, Reject> {
-    match fields.text(key) {
-        Some(raw) if !raw.starts_with('[') => Err(Reject::wrong_type(key, "an array")),
-        other => Ok(other),
-    }
-}
-
-/// Whether an array as it was written has no element.
-pub(super) fn is_empty_array(raw: &str) -> bool {
-    raw.trim_start_matches('[').trim_ascii_start().starts_with(']')
 }
 
 #[cfg(test)]

@@ -6,10 +6,10 @@
 //! at a block's first line, and leaves out a whole block that begins with a comment. So no
 //! event that such a client needs stands behind a comment in the same block.
 
-use super::openai_chat::TERMINATOR;
+use crate::chat::TERMINATOR;
+use crate::table;
 use bytes::{BufMut as _, BytesMut};
 use shared::Dialect;
-use std::fmt::Write as _;
 
 /// What keeps a silent connection open.
 ///
@@ -17,28 +17,16 @@ use std::fmt::Write as _;
 /// line without a blank line after it: the block stays open until the next event, see
 /// [`close_heartbeats`].
 #[must_use]
-pub const fn heartbeat(to: Dialect) -> &'static [u8] {
-    match to {
-        Dialect::AnthropicMessages => b"event: ping\ndata: {\"type\":\"ping\"}\n\n",
-        Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::Gemini => b":\n",
-    }
+pub fn heartbeat(to: Dialect) -> &'static [u8] {
+    table::client(to).heartbeat()
 }
 
 /// Ends the block that heartbeat lines have opened with an event that says nothing, so
-/// that the next event has a block of its own.
+/// that the next event has a block of its own, where the dialect has such an event.
 ///
-/// Chat alone has such an event: a chunk with an empty delta. `model` is what the client
-/// has asked for.
+/// `model` is what the client has asked for.
 pub fn close_heartbeats(to: Dialect, id: &str, created: i64, model: &str, out: &mut BytesMut) {
-    if to != Dialect::OpenaiChat {
-        return;
-    }
-    let model = serde_json::Value::from(model);
-    let _ = write!(
-        out,
-        r#"data: {{"id":"chatcmpl-{id}","object":"chat.completion.chunk","created":{created},"model":{model},"choices":[{{"index":0,"delta":{{}},"finish_reason":null}}]}}"#
-    );
-    out.put_slice(b"\n\n");
+    table::client(to).close_heartbeats(id, created, model, out);
 }
 
 /// Adds `: belay {json}` to the block of the last event in `ending`.

@@ -9,13 +9,14 @@ mod normal;
 mod rules;
 mod translate;
 
-use super::answer::{AnswerReader, AnswerSpec, End, Facts, Form, Heard};
+use crate::answer::AnswerReader;
+use crate::stream::facts::{AnswerSpec, End, Facts, Form, Heard};
 use bytes::BytesMut;
 use shared::{Dialect, RequestId};
 use std::path::PathBuf;
 
 /// The recorded streams, where they are there: beside the checkout or above it.
-pub(super) fn corpus_dir() -> Option<PathBuf> {
+pub(crate) fn corpus_dir() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("BELAY_CORPUS") {
         return Some(PathBuf::from(named));
     }

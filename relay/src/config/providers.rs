@@ -8,7 +8,7 @@ use super::suggest;
 use super::tree::{Placed, Table, Value};
 use super::units::CLOCK;
 use super::{base_url, headers};
-use dialect::matchers::{Field, Matcher};
+use dialect::errors::{Field, Matcher};
 use shared::{Dialect, Signature};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -67,14 +67,6 @@ impl fmt::Debug for Provider {
     }
 }
 
-/// The dialects and their words.
-const DIALECTS: &[(&str, Dialect)] = &[
-    (Dialect::OpenaiChat.as_str(), Dialect::OpenaiChat),
-    (Dialect::OpenaiResponses.as_str(), Dialect::OpenaiResponses),
-    (Dialect::AnthropicMessages.as_str(), Dialect::AnthropicMessages),
-    (Dialect::Gemini.as_str(), Dialect::Gemini),
-];
-
 /// The fields and their words.
 const FIELDS: &[(&str, Field)] =
     &[("code", Field::Code), ("type", Field::Type), ("message", Field::Message)];
@@ -88,12 +80,13 @@ pub(super) fn read(root: &Table<'_>, env: &dyn Env) -> Vec<Placed<Provider>> {
 }
 
 fn provider(name: String, table: &Table<'_>, env: &dyn Env) -> Provider {
+    let dialects: Vec<_> = Dialect::ALL.iter().map(|it| (it.as_str(), *it)).collect();
     let api_key = table.get("api_key");
     let provider = Provider {
         name,
         dialect: table
             .need("dialect", "\"openai-chat\"")
-            .and_then(|value| value.word(DIALECTS))
+            .and_then(|value| value.word(&dialects))
             .unwrap_or(Dialect::OpenaiChat),
         base_url: table
             .need("base_url", "\"https://api.example.com/v1\"")

@@ -37,7 +37,7 @@ impl Relay {
         along: &HeaderMap,
     ) -> Option<Bytes> {
         let now = wall::now();
-        let dialect = request.endpoint().dialect();
+        let dialect = dialect::table::owner(request.endpoint());
         let rungs = ladder.spec.rungs.iter().filter_map(|rung| in_force.rung(*rung));
         let mut counting = rungs.filter(|rung| Some(rung.provider.dialect()) == dialect);
         let rung = counting

@@ -9,11 +9,11 @@ use super::in_force::Rung;
 use super::line::Line;
 use crate::wall;
 use bytes::Bytes;
-use dialect::matchers::{Evidence, classify, parse_error};
-use dialect::provider_error::ProviderError;
-use dialect::quoted::is_quoted;
+use dialect::errors::ProviderError;
+use dialect::errors::{Evidence, classify, names_own_field, parse_error};
+use dialect::is_quoted;
 use dialect::request::ClientRequest;
-use dialect::retry_after::retry_after;
+use dialect::retry_after;
 use http::HeaderMap;
 use policy::Ending;
 use std::sync::Arc;
@@ -117,50 +117,14 @@ impl Failed {
                     signature,
                     certain,
                     retry_after: retry_after(header, Some(&body), wall::unix()),
-                    names_added_field: (line.added && names_added_field(&error))
-                        || (line.reader.translates() && names_wording(&error)),
+                    names_added_field: (line.added && error.names_added_field())
+                        || (line.reader.translates() && names_own_field(&error)),
                 }
             }
         };
         line.error = Some(error);
         ending
     }
-}
-
-/// A 400 about a field that the relay adds by itself.
-fn names_added_field(error: &ProviderError) -> bool {
-    const NAMES: &[&str] =
-        &["stream_options", "include_usage", "reasoning.summary", "reasoning summaries"];
-    let names = |text: &str| NAMES.iter().any(|name| text.contains(name));
-    names(&error.message) || error.param.as_deref().is_some_and(names)
-}
-
-/// A 400 about a field that a client of another dialect does not know: the relay chose it.
-fn names_wording(error: &ProviderError) -> bool {
-    const NAMES: &[&str] = &[
-        "max_completion_tokens",
-        "max_output_tokens",
-        "reasoning_effort",
-        "reasoning.effort",
-        "budget_tokens",
-        "output_config",
-        "input_schema",
-        "thinkingconfig",
-        "thinking_config",
-        "generationconfig",
-        "generation_config",
-        "responsejsonschema",
-        "parametersjsonschema",
-        "thoughtsignature",
-        "thought_signature",
-        "encrypted_content",
-        "encrypted content",
-    ];
-    let names = |text: &str| {
-        let text = text.to_ascii_lowercase();
-        NAMES.iter().any(|name| text.contains(name))
-    };
-    names(&error.message) || error.param.as_deref().is_some_and(names)
 }
 
 /// The provider's type and code, where they are plain identifiers: they help at

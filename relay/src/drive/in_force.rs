@@ -9,7 +9,7 @@ use super::numbers::{dialect_number, number_of};
 use crate::config::{self, Config};
 use crate::live::Live;
 use crate::provider::{CannotBuild, Provider};
-use dialect::matchers::Matcher;
+use dialect::errors::Matcher;
 use policy::{LadderIndex, LadderSpec, Placed, RungIndex, RungSpec, places};
 use shared::{Price, UnixMillis};
 use std::collections::HashMap;

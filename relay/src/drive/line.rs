@@ -13,7 +13,7 @@ use crate::provider::{Call, Said};
 use crate::wall;
 use bytes::{Bytes, BytesMut};
 use dialect::answer::{AnswerReader, End, Form, Heard};
-use dialect::provider_error::ProviderError;
+use dialect::errors::ProviderError;
 use dialect::schema::{Checked, Schema};
 use policy::{Answer, AttemptId, Break, Ending, NoHead};
 use std::pin::Pin;

@@ -1,6 +1,6 @@
 //! The words for a failure: what happened, and what to do about it.
 
-use dialect::provider_error::ProviderError;
+use dialect::errors::ProviderError;
 use policy::{Capability, Failure, Told};
 use shared::{AttemptOutcome, PassedOver};
 use std::time::Duration;

@@ -1,27 +1,24 @@
-//! Where each dialect is called, and how it wants to be told who calls.
+//! The address of a call, and the headers that its dialect wants.
 
 use dialect::request::Endpoint;
-use http::{HeaderMap, HeaderName, HeaderValue, header};
+use dialect::table::address;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::Url;
 use shared::Dialect;
 use std::str::FromStr;
 
-/// What Anthropic is called with where the client does not say. Required by it.
-const ANTHROPIC_VERSION: &str = "2023-06-01";
+/// Stands in a base URL, or in the path of an endpoint, for the model's name.
+const MODEL: &str = "{model}";
 
-/// Stands in a base URL for the model's name: Azure has a path for each deployment.
-const MODEL: &str = "%7Bmodel%7D";
+/// The same in a URL. Azure has a path for each deployment.
+const MODEL_IN_URL: &str = "%7Bmodel%7D";
 
-/// The address below which a provider is called. The two vendors whose own clients take
-/// an address without a version get theirs added where the path is empty.
+/// The address below which a provider is called. The vendors whose own clients take an address
+/// without a version get theirs added where the path is empty.
 pub(super) fn base(dialect: Dialect, base_url: &str) -> Result<Url, <Url as FromStr>::Err> {
     let mut url = Url::parse(base_url)?;
     let path = url.path().trim_end_matches('/').to_owned();
-    let version = match dialect {
-        Dialect::AnthropicMessages if path.is_empty() => "/v1",
-        Dialect::Gemini if path.is_empty() => "/v1beta",
-        _ => "",
-    };
+    let version = if path.is_empty() { address(dialect).version } else { "" };
     url.set_path(&format!("{path}{version}"));
     Ok(url)
 }
@@ -29,28 +26,18 @@ pub(super) fn base(dialect: Dialect, base_url: &str) -> Result<Url, <Url as From
 /// The address for a call of `model`. A query of the base URL, such as Azure's
 /// `api-version`, stays at its end.
 pub(super) fn url_for(dialect: Dialect, base: &Url, endpoint: Endpoint, model: &str) -> Url {
-    let end = match (endpoint, dialect) {
-        (Endpoint::Completions, _) => "/completions",
-        (Endpoint::Embeddings, _) => "/embeddings",
-        (Endpoint::Moderations, _) => "/moderations",
-        (Endpoint::CountTokens, _) => "/messages/count_tokens",
-        (Endpoint::Answer, Dialect::OpenaiChat) => "/chat/completions",
-        (Endpoint::Answer, Dialect::OpenaiResponses) => "/responses",
-        (Endpoint::Answer, Dialect::AnthropicMessages) => "/messages",
-        (Endpoint::Answer, Dialect::Gemini) => "/models/%7Bmodel%7D:streamGenerateContent",
-    };
+    let address = address(dialect);
+    let end = address.path(endpoint).unwrap_or_default();
     let mut url = base.clone();
-    let path = format!("{}{end}", base.path().trim_end_matches('/'));
-    if path.contains(MODEL) {
-        // Some write the name as Gemini's list of models does.
-        let prefix = if dialect == Dialect::Gemini { "models/" } else { "" };
-        let model = encoded(model.strip_prefix(prefix).unwrap_or(model));
-        url.set_path(&path.replace(MODEL, &model));
+    let path = format!("{}{end}", base.path().trim_end_matches('/')).replace(MODEL, MODEL_IN_URL);
+    if path.contains(MODEL_IN_URL) {
+        let model = encoded(model.strip_prefix(address.model_prefix).unwrap_or(model));
+        url.set_path(&path.replace(MODEL_IN_URL, &model));
     } else {
         url.set_path(&path);
     }
-    if dialect == Dialect::Gemini {
-        url.query_pairs_mut().append_pair("alt", "sse");
+    if let Some((key, value)) = address.query {
+        url.query_pairs_mut().append_pair(key, value);
     }
     url
 }
@@ -66,23 +53,17 @@ fn encoded(name: &str) -> String {
 
 /// Headers that a dialect always has.
 pub(super) fn headers(dialect: Dialect) -> HeaderMap {
-    let mut headers = HeaderMap::new();
-    if dialect == Dialect::AnthropicMessages {
-        let version = HeaderValue::from_static(ANTHROPIC_VERSION);
-        headers.insert(HeaderName::from_static("anthropic-version"), version);
-    }
-    headers
+    let pairs = address(dialect).headers.iter();
+    let header = |(name, value): &(&'static str, &'static str)| {
+        (HeaderName::from_static(name), HeaderValue::from_static(value))
+    };
+    pairs.map(header).collect()
 }
 
-/// The header that carries `key`. Never in the address: those are logged.
+/// The header that carries `key`.
 pub(super) fn credential(dialect: Dialect, key: &str) -> (HeaderName, String) {
-    match dialect {
-        Dialect::OpenaiChat | Dialect::OpenaiResponses => {
-            (header::AUTHORIZATION, format!("Bearer {key}"))
-        }
-        Dialect::AnthropicMessages => (HeaderName::from_static("x-api-key"), key.to_owned()),
-        Dialect::Gemini => (HeaderName::from_static("x-goog-api-key"), key.to_owned()),
-    }
+    let (name, before) = address(dialect).credential;
+    (HeaderName::from_static(name), format!("{before}{key}"))
 }
 
 #[cfg(test)]

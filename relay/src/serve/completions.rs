@@ -247,10 +247,8 @@ async fn here_or_aside<T: Send + 'static>(
 /// The headers of a client's that mean something to providers of its own dialect: what
 /// its SDK was made for, and what it wants to try. Nothing else crosses the relay.
 pub(super) fn along(dialect: Dialect, headers: &HeaderMap) -> HeaderMap {
-    const ANTHROPIC: [&str; 2] = ["anthropic-version", "anthropic-beta"];
-    let names = if dialect == Dialect::AnthropicMessages { &ANTHROPIC[..] } else { &[] };
     let mut along = HeaderMap::new();
-    for name in names {
+    for name in dialect::table::address(dialect).along {
         for value in headers.get_all(*name) {
             along.append(*name, value.clone());
         }

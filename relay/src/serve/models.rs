@@ -6,7 +6,7 @@ use super::reject::Rejection;
 use crate::drive::Relay;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use dialect::openai_chat::{model_body, models_body};
+use dialect::{model_body, models_body};
 use http::{HeaderMap, header};
 use std::sync::Arc;
 

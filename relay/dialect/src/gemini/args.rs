@@ -11,14 +11,14 @@ const STEP: usize = 2 * size_of::<Value>() + 32;
 
 /// Arguments that grow.
 #[derive(Debug, Default)]
-pub(super) struct Args {
+pub(crate) struct Args {
     all: Value,
     held: usize,
 }
 
 /// A piece names a place that cannot be.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Misplaced;
+pub(crate) struct Misplaced;
 
 /// One piece.
 #[derive(Default, Deserialize)]
@@ -36,7 +36,7 @@ impl Args {
     ///
     /// # Errors
     /// It does not fit into what there is: what is left of the arguments would be wrong.
-    pub(super) fn add(&mut self, raw: &RawValue) -> Result<(), Misplaced> {
+    pub(crate) fn add(&mut self, raw: &RawValue) -> Result<(), Misplaced> {
         let piece = serde_json::from_str::<Piece>(raw.get()).map_err(|_unreadable| Misplaced)?;
         let steps = piece.json_path.matches(['.', '[']).count();
         let cost = raw.get().len().saturating_add(steps.saturating_mul(STEP));
@@ -54,12 +54,12 @@ impl Args {
     }
 
     /// Bytes that are held, estimated.
-    pub(super) const fn held(&self) -> usize {
+    pub(crate) const fn held(&self) -> usize {
         self.held
     }
 
     /// The arguments as JSON.
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         match self.all {
             Value::Null => "{}".to_owned(),
             value => value.to_string(),

@@ -3,8 +3,8 @@
 //! No reader of event streams sees it: its lines have no field that matters. So the
 //! lines that are none of an event's are kept here until they are a JSON document.
 
+use crate::errors::provider_error::{ProviderError, parse_error};
 use crate::neutral::JsonEnd;
-use crate::provider_error::{ProviderError, parse_error};
 use memchr::memchr;
 
 /// No error is longer; what is goes on to be nothing.
@@ -12,7 +12,7 @@ const MOST: usize = 64 * 1024;
 
 /// The lines beside the events.
 #[derive(Debug, Default)]
-pub(super) struct Beside {
+pub(crate) struct Beside {
     line: Vec<u8>,
     kept: Vec<u8>,
     /// Where the document in it ends, so that it is read once.
@@ -23,7 +23,7 @@ pub(super) struct Beside {
 
 impl Beside {
     /// Takes in bytes of the body. `Some`: an error is whole.
-    pub(super) fn read(&mut self, bytes: &[u8]) -> Option<ProviderError> {
+    pub(crate) fn read(&mut self, bytes: &[u8]) -> Option<ProviderError> {
         let mut rest = bytes;
         while !rest.is_empty() {
             let end = memchr(b'\n', rest);
@@ -40,7 +40,7 @@ impl Beside {
     }
 
     /// The body has ended.
-    pub(super) fn end(&mut self) -> Option<ProviderError> {
+    pub(crate) fn end(&mut self) -> Option<ProviderError> {
         self.end_line()
     }
 

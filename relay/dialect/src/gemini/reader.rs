@@ -1,14 +1,15 @@
 //! What Gemini says: each chunk is a whole `GenerateContentResponse`.
 
-use super::args::Args;
-use super::beside::Beside;
-use super::finish::{BLOCK_REASONS, FINISH_REASONS};
-use super::usage::Counts;
-use crate::answer::{End, Facts, Hearing, Reader};
-use crate::json::{elements, is_truthy, members, number, raw_members, word};
+use crate::common::json::{elements, is_truthy, members, number, raw_members, word};
+use crate::errors::provider_error::{ProviderError, parse_error, parse_error_event};
+use crate::gemini::args::Args;
+use crate::gemini::beside::Beside;
+use crate::gemini::finish::{BLOCK_REASONS, FINISH_REASONS};
+use crate::gemini::usage::Counts;
 use crate::neutral::{Event, Finish, Meaning, Text};
-use crate::provider_error::{ProviderError, parse_error, parse_error_event};
-use crate::sse;
+use crate::stream::facts::{End, Facts};
+use crate::stream::observer::{Observer, Reader};
+use crate::stream::sse;
 use serde_json::value::RawValue;
 use shared::RequestId;
 
@@ -72,13 +73,13 @@ raw_members! {
 }
 
 impl Reader for GeminiReader {
-    fn event(&mut self, event: &sse::Event<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
+    fn event(&mut self, event: &sse::Event<'_>, observer: &mut Observer<'_>) -> Option<End> {
         let data = event.data.trim_ascii();
         if event.name == b"error" {
             return Some(End::Error(parse_error_event(data)));
         }
         if !matches!(data.first(), Some(b'{' | b'[')) {
-            hearing.facts().drop_one();
+            observer.facts().drop_one();
             return None;
         }
         let text = String::from_utf8_lossy(event.data);
@@ -87,16 +88,16 @@ impl Reader for GeminiReader {
             if !error.message.is_empty() {
                 return Some(End::Error(error));
             }
-            hearing.facts().drop_one();
+            observer.facts().drop_one();
             return None;
         }
         let Ok(response) = serde_json::from_str::<Members<'_>>(&text) else {
-            return hearing.facts().broken();
+            return observer.facts().broken();
         };
-        self.response(&response, &text, hearing)
+        self.response(&response, &text, observer)
     }
 
-    fn whole(&mut self, body: &str, hearing: &mut Hearing<'_>) -> End {
+    fn whole(&mut self, body: &str, observer: &mut Observer<'_>) -> End {
         let Ok(response) = serde_json::from_str::<&RawValue>(body) else {
             return End::Broken("the body is not JSON");
         };
@@ -104,12 +105,12 @@ impl Reader for GeminiReader {
         let pieces =
             if response.get().starts_with('[') { elements(Some(response)) } else { vec![response] };
         for raw in pieces {
-            let end = self.response(&members(Some(raw)), raw.get(), hearing);
+            let end = self.response(&members(Some(raw)), raw.get(), observer);
             if let Some(end) = end {
                 return end;
             }
         }
-        if hearing.facts().finish.is_none() {
+        if observer.facts().finish.is_none() {
             let error = parse_error(body.as_bytes());
             return if error.message.is_empty() {
                 End::Broken("the body has no finish reason")
@@ -152,11 +153,11 @@ impl GeminiReader {
         &mut self,
         response: &Members<'_>,
         text: &str,
-        hearing: &mut Hearing<'_>,
+        observer: &mut Observer<'_>,
     ) -> Option<End> {
         if let Some(usage) = response.usage_metadata {
             self.counts.replace(usage);
-            hearing.usage(self.counts.usage());
+            observer.usage(self.counts.usage());
         }
         if response.error.is_some_and(|raw| is_truthy(raw.get())) {
             return Some(End::Error(parse_error(text.as_bytes())));
@@ -176,21 +177,21 @@ impl GeminiReader {
         {
             let id = Text::of(response.response_id);
             let model = Text::of(response.model_version);
-            hearing.say(&Event::Begin { id, model });
+            observer.say(&Event::Begin { id, model });
         }
         if let Some(finish) = blocked {
-            hearing.say(&Event::Finish { finish, stop_sequence: None });
+            observer.say(&Event::Finish { finish, stop_sequence: None });
         }
-        candidates.into_iter().find_map(|raw| self.candidate(&members(Some(raw)), hearing))
+        candidates.into_iter().find_map(|raw| self.candidate(&members(Some(raw)), observer))
     }
 
-    fn candidate(&mut self, candidate: &Candidate<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
+    fn candidate(&mut self, candidate: &Candidate<'_>, observer: &mut Observer<'_>) -> Option<End> {
         if number(candidate.index).is_some_and(|index| index != 0) {
             return None;
         }
         let content: Candidate<'_> = members(candidate.content);
         for raw in elements(content.parts) {
-            let end = self.part(&members(Some(raw)), hearing);
+            let end = self.part(&members(Some(raw)), observer);
             if end.is_some() {
                 return end;
             }
@@ -209,24 +210,24 @@ impl GeminiReader {
             }
             let mut json = args.finish();
             json.pop();
-            hearing.say(&Event::Arguments { call, json: Text::plain(&json) });
+            observer.say(&Event::Arguments { call, json: Text::plain(&json) });
         }
-        hearing.say(&Event::Finish { finish, stop_sequence: None });
+        observer.say(&Event::Finish { finish, stop_sequence: None });
         None
     }
 
-    fn part(&mut self, part: &Part<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
+    fn part(&mut self, part: &Part<'_>, observer: &mut Observer<'_>) -> Option<End> {
         let is_thought = part.thought.is_some_and(|raw| raw.get() == "true");
         let text = Text::of(part.text);
         let signature = Text::of(part.thought_signature);
         if let Some(raw) = part.function_call {
-            return self.call(&members(Some(raw)), signature, hearing);
+            return self.call(&members(Some(raw)), signature, observer);
         }
         if !text.is_empty() {
-            hearing.say(&if is_thought { Event::Reasoning(text) } else { Event::Text(text) });
+            observer.say(&if is_thought { Event::Reasoning(text) } else { Event::Text(text) });
         }
         if !signature.is_empty() {
-            hearing.say(&Event::Signature(signature));
+            observer.say(&Event::Signature(signature));
         }
         // Pictures, and the provider's own tools at work.
         let others = [
@@ -237,7 +238,7 @@ impl GeminiReader {
             part.tool_response,
         ];
         if others.iter().any(Option::is_some) {
-            hearing.activity();
+            observer.activity();
         }
         None
     }
@@ -246,14 +247,14 @@ impl GeminiReader {
         &mut self,
         call: &Call<'_>,
         signature: Text<'_>,
-        hearing: &mut Hearing<'_>,
+        observer: &mut Observer<'_>,
     ) -> Option<End> {
         let goes_on = call.will_continue.is_some_and(|raw| raw.get() == "true");
         let (id, name) = (Text::of(call.id), Text::of(call.name));
         if name.is_empty() {
-            let end = self.grow(call, hearing);
+            let end = self.grow(call, observer);
             if end.is_none() && !goes_on {
-                self.end_growing(hearing);
+                self.end_growing(observer);
             }
             return end;
         }
@@ -263,7 +264,7 @@ impl GeminiReader {
         let number = self.calls;
         self.calls += 1;
         if !signature.is_empty() {
-            hearing.say(&Event::CallSignature { call: number, signature });
+            observer.say(&Event::CallSignature { call: number, signature });
         }
         let made;
         let id = if id.is_empty() {
@@ -272,37 +273,37 @@ impl GeminiReader {
         } else {
             id
         };
-        hearing.say(&Event::Call { call: number, id, name, custom: false });
+        observer.say(&Event::Call { call: number, id, name, custom: false });
         if goes_on || call.partial_args.is_some() {
             self.growing = Some((number, Args::default()));
-            let end = self.grow(call, hearing);
+            let end = self.grow(call, observer);
             if end.is_none() && !goes_on {
-                self.end_growing(hearing);
+                self.end_growing(observer);
             }
             return end;
         }
         // Gemini says it whole: no arguments are none.
         let json = call.args.map_or("{}", RawValue::get);
-        hearing.say(&Event::Arguments { call: number, json: Text::plain(json) });
+        observer.say(&Event::Arguments { call: number, json: Text::plain(json) });
         None
     }
 
     /// Adds pieces of arguments; each is content, though it cannot be said before its end.
-    fn grow(&mut self, call: &Call<'_>, hearing: &mut Hearing<'_>) -> Option<End> {
+    fn grow(&mut self, call: &Call<'_>, observer: &mut Observer<'_>) -> Option<End> {
         let Some((_, args)) = &mut self.growing else {
             // What ends a call that has ended says nothing.
             let says = call.args.is_some_and(|raw| is_truthy(raw.get()))
                 || call.partial_args.is_some_and(|raw| is_truthy(raw.get()));
             return says.then_some(End::Broken("arguments of a tool call that never began"));
         };
-        hearing.activity();
+        observer.activity();
         let misplaced = elements(call.partial_args).into_iter().find_map(|one| args.add(one).err());
         misplaced.map(|_| End::Broken("a piece of arguments that fits nowhere"))
     }
 
-    fn end_growing(&mut self, hearing: &mut Hearing<'_>) {
+    fn end_growing(&mut self, observer: &mut Observer<'_>) {
         if let Some((call, args)) = self.growing.take() {
-            hearing.say(&Event::Arguments { call, json: Text::plain(&args.finish()) });
+            observer.say(&Event::Arguments { call, json: Text::plain(&args.finish()) });
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Token counts as Gemini writes them.
 
-use crate::json::{members, newest, number, raw_members};
+use crate::common::json::{members, newest, number, raw_members};
 use serde_json::value::RawValue;
 use shared::Usage;
 
 /// The counts of all chunks so far. Each is cumulative, and a field that is zero is
 /// left out, as is one that is not known yet.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     prompt: Option<u64>,
     tool_prompt: Option<u64>,
     candidates: Option<u64>,
@@ -28,7 +28,7 @@ raw_members! {
 }
 
 impl Counts {
-    pub(super) fn replace(&mut self, usage: &RawValue) {
+    pub(crate) fn replace(&mut self, usage: &RawValue) {
         let later: Members<'_> = members(Some(usage));
         self.prompt = newest(number(later.prompt_token_count), self.prompt);
         self.tool_prompt = number(later.tool_use_prompt_token_count).or(self.tool_prompt);
@@ -40,7 +40,7 @@ impl Counts {
 
     /// The same in the neutral form: there the output includes thoughts, and the input
     /// what the provider's own tools brought.
-    pub(super) fn usage(&self) -> Usage {
+    pub(crate) fn usage(&self) -> Usage {
         let tool_prompt = self.tool_prompt.unwrap_or(0);
         let input = self.prompt.map(|prompt| prompt.saturating_add(tool_prompt));
         let said = self.candidates.is_some() || self.thoughts.is_some();

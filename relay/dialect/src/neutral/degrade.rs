@@ -3,7 +3,7 @@
 //! The words that the relay itself says to a model stand here and nowhere else, so that
 //! a rung is told the same whether its client speaks its dialect or another one.
 
-use super::request::{Format, Part, Request, Role, Target, Unable};
+use crate::neutral::request::{Format, Part, Request, Role, Target, Unable};
 use serde_json::value::RawValue;
 
 /// Asks for an answer that follows `schema`, for a system prompt.
@@ -84,8 +84,8 @@ pub fn refuse_foreign(request: &Request) -> Result<(), Unable> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::request::{Again, Degrade, Tool, Turn};
     use super::*;
+    use crate::neutral::request::{Again, Degrade, Tool, Turn};
 
     const PLAIN: Target<'static> = Target {
         model: "m",

@@ -1,6 +1,6 @@
 //! What an answer says, piece by piece.
 
-use super::{Finish, Text};
+use crate::neutral::{Finish, Text};
 
 /// One thing that an answer says. Texts are lent from the event that brought them.
 #[derive(Debug, Clone, PartialEq, Eq)]

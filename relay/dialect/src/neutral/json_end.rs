@@ -107,8 +107,8 @@ enum Outer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Text;
     use super::*;
+    use crate::neutral::Text;
 
     #[test]
     fn the_end_is_where_the_last_brace_closes_however_it_is_cut() {

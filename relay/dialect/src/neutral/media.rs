@@ -3,7 +3,7 @@
 //! Clients spell them in many ways and providers compare them with a list: a parameter, a
 //! capital or an old name is refused. So they are put into their usual form where they are read.
 
-use super::Source;
+use crate::neutral::Source;
 
 /// Names that are in use, and the ones that providers know.
 const USUAL: &[(&str, &str)] = &[

@@ -5,7 +5,7 @@
 //! form, and the answer is told to the client in the client's own words. An id needs no
 //! way back: the client keeps its own, and a provider makes new ones.
 
-use super::request::{Part, Request, ToolChoice};
+use crate::neutral::request::{Part, Request, ToolChoice};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! What a client asks, whatever dialect it asks in.
 
-use super::names::Names;
+use crate::neutral::names::Names;
 use serde_json::value::RawValue;
 use shared::Dialect;
 
@@ -18,7 +18,7 @@ pub struct Request {
     /// The tools that the client itself runs.
     pub tools: Vec<Tool>,
     /// Those among them whose input is free text for the client. Others are asked for it as
-    /// JSON with one argument, [`FREE_TEXT`](super::names::FREE_TEXT).
+    /// JSON with one argument, [`FREE_TEXT`](crate::neutral::names::FREE_TEXT).
     pub free_text: Vec<String>,
     /// Which tool is to be called. `None`: the provider's default, which is `Auto`.
     pub tool_choice: Option<ToolChoice>,
@@ -51,7 +51,7 @@ pub struct Request {
     /// Wishes that cannot be said here either, and without which the answer is still an
     /// answer to what was asked. [`ClientRequest::upstream`] names them as left out.
     ///
-    /// [`ClientRequest::upstream`]: super::super::request::ClientRequest::upstream
+    /// [`ClientRequest::upstream`]: crate::request::ClientRequest::upstream
     pub unsaid: Vec<&'static str>,
 }
 

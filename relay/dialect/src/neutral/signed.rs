@@ -4,7 +4,7 @@
 //! one that leaves in another dialect's field carries its maker's name, and the
 //! relay finds out from what comes back whom it may be sent to.
 
-use super::Signed;
+use crate::neutral::Signed;
 use shared::Dialect;
 
 /// Begins a proof that is not its field's own. No provider's proofs have a dot.

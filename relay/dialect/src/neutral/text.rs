@@ -5,7 +5,7 @@
 //! That costs a token nothing, and even a character whose two escaped halves came in
 //! two events stays whole.
 
-use crate::json::{is_bare, string_inner, string_len};
+use crate::common::json::{is_bare, string_inner, string_len};
 use serde::de::{Deserializer as _, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;

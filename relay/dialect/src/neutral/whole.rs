@@ -1,6 +1,6 @@
 //! An answer put together from its pieces. Its texts stay escaped, as they came.
 
-use super::{Event, Finish};
+use crate::neutral::{Event, Finish};
 
 /// A whole answer, as far as it has come. Every text in it is escaped as in JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl Answer {
             Piece::Text(text) => Some(text.as_str()),
             _ => None,
         });
-        texts.map(super::decode).collect()
+        texts.map(crate::neutral::decode).collect()
     }
 
     /// Bytes that are held, estimated.

@@ -45,7 +45,7 @@ const KEPT: &[&str] = &["$defs", "definitions"];
 
 /// A schema's parts, and which apply where.
 #[derive(Debug, Default)]
-pub(super) struct Work {
+pub(crate) struct Work {
     /// In such an order that what applies to the same value comes later.
     parts: Vec<Part>,
     /// The place of the whole.
@@ -69,7 +69,7 @@ impl Work {
     ///
     /// # Errors
     /// Why the relay will not check answers against it.
-    pub(super) fn of(schema: &Value) -> Result<Self, String> {
+    pub(crate) fn of(schema: &Value) -> Result<Self, String> {
         let parts = Reading::of(schema)?.parts;
         let (parts, root) = in_order(parts)?;
         let work = Self { parts, root };
@@ -104,7 +104,7 @@ impl Work {
     }
 
     /// Whether checking `answer` is little enough work.
-    pub(super) fn allows(&self, answer: &Value) -> bool {
+    pub(crate) fn allows(&self, answer: &Value) -> bool {
         let mut checks = 0_u64;
         let mut waiting = vec![(answer, Rc::new(BTreeMap::from([(self.root, 1_u64)])))];
         while let Some((value, due)) = waiting.pop() {

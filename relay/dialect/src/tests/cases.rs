@@ -2,9 +2,9 @@
 
 mod whole;
 
-use super::super::answer::{AnswerSpec, End, Form};
-use super::super::openai_chat::TERMINATOR;
-use super::{Told, payloads, spec, tell, tell_every_way};
+use crate::chat::TERMINATOR;
+use crate::stream::facts::{AnswerSpec, End, Form};
+use crate::tests::{Told, payloads, spec, tell, tell_every_way};
 use serde_json::{Value, json};
 use shared::Signature;
 

@@ -3,10 +3,10 @@
 //! The stream that a client gets is read back here by a small reader of its own,
 //! as is the whole answer; both are compared with what the corpus says.
 
-use super::super::answer::{End, Form};
-use super::super::matchers::{classify, parse_error};
-use super::super::retry_after::retry_after;
-use super::{Told, corpus_dir, payloads, spec, tell_every_way};
+use crate::common::retry_after::retry_after;
+use crate::errors::{classify, parse_error};
+use crate::stream::facts::{End, Form};
+use crate::tests::{Told, corpus_dir, payloads, spec, tell_every_way};
 use serde_json::{Value, json};
 use shared::{Dialect, Signature, UnixMillis};
 use std::collections::BTreeMap;
@@ -152,7 +152,7 @@ fn check(name: &str, body: &[u8], expected: &Value) {
     let flushed = &expected["if_flushed_at_eof"]["normal"];
     let normal = if flushed.is_null() { &expected["normal"] } else { flushed };
     let choices = expected["choices"].as_array().map_or(1, |list| list.len().max(1));
-    let spec = |form, usage| super::AnswerSpec {
+    let spec = |form, usage| crate::tests::AnswerSpec {
         choices: u32::try_from(choices).unwrap(),
         ..spec(form, usage)
     };

@@ -1,7 +1,7 @@
 //! The SSE decoder against the framing cases and against itself in other cuts.
 
-use super::super::sse::{Decoder, Item};
-use super::{by_byte, corpus_dir, pieces};
+use crate::stream::sse::{Decoder, Item};
+use crate::tests::{by_byte, corpus_dir, pieces};
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -1,9 +1,11 @@
 //! Bytes that no honest provider sends.
 
-use super::super::answer::{AnswerReader, AnswerSpec, End, Form};
-use super::super::request::ClientRequest;
-use super::super::{matchers, retry_after};
-use super::{Told, by_byte, pieces, spec, tell};
+use crate::answer::AnswerReader;
+use crate::common::retry_after;
+use crate::errors::{classify, parse_error};
+use crate::request::ClientRequest;
+use crate::stream::facts::{AnswerSpec, End, Form};
+use crate::tests::{Told, by_byte, pieces, spec, tell};
 use bytes::BytesMut;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -200,9 +202,9 @@ proptest! {
         for dialect in Dialect::ALL {
             let _ = ClientRequest::parse(*dialect, &body);
         }
-        let mut error = matchers::parse_error(&body);
+        let mut error = parse_error(&body);
         for dialect in Dialect::ALL {
-            matchers::classify(*dialect, &[], None, &mut error, &|_| false);
+            classify(*dialect, &[], None, &mut error, &|_| false);
         }
         let text = String::from_utf8_lossy(&body);
         let _ = retry_after::retry_after(|_| Some(text.as_ref()), Some(&body), shared::UnixMillis(0));
@@ -281,7 +283,7 @@ fn deep_nesting_is_no_stack_overflow() {
                 let _ = reader.read_whole(body.as_bytes(), &mut BytesMut::new());
             }
             let _ = ClientRequest::parse(Dialect::OpenaiChat, body.as_bytes());
-            let _ = matchers::parse_error(body.as_bytes());
+            let _ = parse_error(body.as_bytes());
         }
     }
 }

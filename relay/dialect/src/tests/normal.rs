@@ -1,27 +1,29 @@
 //! What an answer says in the neutral words, as the corpus' `normal` view has it.
 
-use super::super::answer::{AnswerSpec, End, Facts, Heard, Hearing, Listening, Sink, reader};
-use super::super::neutral::{Answer, Finish, Piece, decode};
-use super::super::sse::{Decoder, Item};
-use super::{pieces, spec};
-use crate::answer::Form;
+use crate::neutral::{Answer, Finish, Piece, decode};
+use crate::stream::facts::Form;
+use crate::stream::facts::{AnswerSpec, End, Facts, Heard};
+use crate::stream::observer::{Observed, Observer, Sink};
+use crate::stream::sse::{Decoder, Item};
+use crate::table;
+use crate::tests::{pieces, spec};
 use serde_json::Value;
 use shared::Dialect;
 
 /// One answer, read.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Normal {
-    pub(super) text: String,
-    pub(super) reasoning: String,
-    pub(super) refusal: String,
+pub(crate) struct Normal {
+    pub(crate) text: String,
+    pub(crate) reasoning: String,
+    pub(crate) refusal: String,
     /// Id, name and arguments.
-    pub(super) calls: Vec<[String; 3]>,
-    pub(super) finish: Option<&'static str>,
-    pub(super) facts: Facts,
-    pub(super) end: Option<End>,
-    pub(super) first_token: Option<u32>,
+    pub(crate) calls: Vec<[String; 3]>,
+    pub(crate) finish: Option<&'static str>,
+    pub(crate) facts: Facts,
+    pub(crate) end: Option<End>,
+    pub(crate) first_token: Option<u32>,
     /// All of it, in order.
-    pub(super) answer: Answer,
+    pub(crate) answer: Answer,
 }
 
 fn spec_of(from: Dialect) -> AnswerSpec {
@@ -32,8 +34,8 @@ fn spec_of(from: Dialect) -> AnswerSpec {
 fn read_in<'b>(from: Dialect, body: impl IntoIterator<Item = &'b [u8]>) -> Normal {
     let spec = spec_of(from);
     let mut decoder = Decoder::new(spec.max_event);
-    let mut reader = reader(&spec);
-    let (mut answer, mut listening) = (Answer::default(), Listening::default());
+    let mut reader = table::spec(spec.from).reader(&spec);
+    let (mut answer, mut observed) = (Answer::default(), Observed::default());
     let (mut end, mut first, mut events) = (None, None, 0);
     // As the answer's reader does, so that what stands beside events counts in its place.
     for piece in body.into_iter().flat_map(|piece| piece.split_inclusive(|&byte| byte == b'\n')) {
@@ -41,9 +43,9 @@ fn read_in<'b>(from: Dialect, body: impl IntoIterator<Item = &'b [u8]>) -> Norma
         while end.is_none() {
             let Some(item) = decoder.next(&mut rest) else { break };
             let Item::Event(event) = item else { continue };
-            let mut hearing = Hearing::new(&mut listening, Sink::Whole(&mut answer));
-            end = reader.event(&event, &mut hearing);
-            if hearing.close(&mut Heard::default()) && first.is_none() {
+            let mut observer = Observer::new(&mut observed, Sink::Whole(&mut answer));
+            end = reader.event(&event, &mut observer);
+            if observer.close(&mut Heard::default()) && first.is_none() {
                 first = Some(events);
             }
             events += 1;
@@ -56,18 +58,18 @@ fn read_in<'b>(from: Dialect, body: impl IntoIterator<Item = &'b [u8]>) -> Norma
         && let Some(event) = decoder.finish()
         && serde_json::from_slice::<Value>(event.data).is_ok()
     {
-        let mut hearing = Hearing::new(&mut listening, Sink::Whole(&mut answer));
-        end = reader.event(&event, &mut hearing);
-        if hearing.close(&mut Heard::default()) && first.is_none() {
+        let mut observer = Observer::new(&mut observed, Sink::Whole(&mut answer));
+        end = reader.event(&event, &mut observer);
+        if observer.close(&mut Heard::default()) && first.is_none() {
             first = Some(events);
         }
     }
-    let end = end.or_else(|| Some(reader.end_of_body(&listening.facts)));
-    Normal { end, first_token: first, ..of(&answer, listening.facts) }
+    let end = end.or_else(|| Some(reader.end_of_body(&observed.facts)));
+    Normal { end, first_token: first, ..of(&answer, observed.facts) }
 }
 
 /// Reads a stream whole, byte by byte and in random cuts: each must say the same.
-pub(super) fn read(from: Dialect, body: &[u8]) -> Normal {
+pub(crate) fn read(from: Dialect, body: &[u8]) -> Normal {
     let slow = read_in(from, body.chunks(1));
     assert_eq!(read_in(from, [body]), slow);
     for seed in 0..6 {
@@ -77,12 +79,12 @@ pub(super) fn read(from: Dialect, body: &[u8]) -> Normal {
 }
 
 /// Reads an answer that is one JSON body.
-pub(super) fn read_whole(from: Dialect, body: &[u8]) -> Normal {
-    let mut reader = reader(&spec_of(from));
-    let (mut answer, mut listening) = (Answer::default(), Listening::default());
-    let mut hearing = Hearing::new(&mut listening, Sink::Whole(&mut answer));
-    let end = reader.whole(std::str::from_utf8(body).unwrap(), &mut hearing);
-    Normal { end: Some(end), ..of(&answer, listening.facts) }
+pub(crate) fn read_whole(from: Dialect, body: &[u8]) -> Normal {
+    let mut reader = table::spec(from).reader(&spec_of(from));
+    let (mut answer, mut observed) = (Answer::default(), Observed::default());
+    let mut observer = Observer::new(&mut observed, Sink::Whole(&mut answer));
+    let end = reader.whole(std::str::from_utf8(body).unwrap(), &mut observer);
+    Normal { end: Some(end), ..of(&answer, observed.facts) }
 }
 
 fn of(answer: &Answer, facts: Facts) -> Normal {

@@ -1,8 +1,8 @@
 //! Recorded streams of every dialect: read, and translated into every other one.
 
-use super::super::answer::{AnswerSpec, End, Form};
-use super::normal::{Normal, read, read_whole};
-use super::{Told, corpus_dir, spec, tell_every_way};
+use crate::stream::facts::{AnswerSpec, End, Form};
+use crate::tests::normal::{Normal, read, read_whole};
+use crate::tests::{Told, corpus_dir, spec, tell_every_way};
 use serde_json::{Value, json};
 use shared::Dialect;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use super::{Fake, parse, read};
 use crate::config::*;
-use dialect::matchers::{Field, Matcher};
+use dialect::errors::{Field, Matcher};
 use policy::ladder::DEFAULT_TTFT;
 use policy::{
     BreakerSpec, Capabilities, Capability, LadderSpec, OnEmpty, OnRefusal, RungIndex, RungSpec,

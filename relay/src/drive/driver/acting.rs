@@ -153,7 +153,7 @@ impl Driver {
         let dialect = rung.provider.dialect();
         // Of a request that passes through, usage is all that the relay may ask for itself.
         let is_own = dialect == self.request.dialect();
-        let adds = !is_own || (dialect == Dialect::OpenaiChat && !self.request.wants_usage());
+        let adds = self.request.adds_usage_for(dialect);
         let degrade = degrade(&rung, &self.need);
         let asked = Asked {
             request: Arc::clone(&self.request),

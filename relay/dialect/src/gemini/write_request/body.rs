@@ -5,35 +5,35 @@ use serde_json::value::RawValue;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Body<'a> {
+pub(crate) struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) system_instruction: Option<Content<'a>>,
-    pub(super) contents: Vec<Content<'a>>,
+    pub(crate) system_instruction: Option<Content<'a>>,
+    pub(crate) contents: Vec<Content<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) tools: Vec<Tools<'a>>,
+    pub(crate) tools: Vec<Tools<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) tool_config: Option<ToolConfig<'a>>,
-    pub(super) generation_config: GenerationConfig<'a>,
+    pub(crate) tool_config: Option<ToolConfig<'a>>,
+    pub(crate) generation_config: GenerationConfig<'a>,
 }
 
 impl Body<'_> {
-    pub(super) fn to_json(&self) -> Vec<u8> {
+    pub(crate) fn to_json(&self) -> Vec<u8> {
         // Keys are text and memory does not run out of room: nothing here can fail.
         serde_json::to_vec(self).unwrap_or_default()
     }
 }
 
 #[derive(Serialize)]
-pub(super) struct Content<'a> {
+pub(crate) struct Content<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) role: Option<&'static str>,
-    pub(super) parts: Vec<Part<'a>>,
+    pub(crate) role: Option<&'static str>,
+    pub(crate) parts: Vec<Part<'a>>,
 }
 
 /// One part.
 #[derive(Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
-pub(super) enum Part<'a> {
+pub(crate) enum Part<'a> {
     Text {
         text: &'a str,
     },
@@ -56,38 +56,38 @@ pub(super) enum Part<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct InlineData<'a> {
-    pub(super) mime_type: &'a str,
-    pub(super) data: &'a str,
+pub(crate) struct InlineData<'a> {
+    pub(crate) mime_type: &'a str,
+    pub(crate) data: &'a str,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct FileData<'a> {
-    pub(super) file_uri: &'a str,
-    pub(super) mime_type: &'static str,
+pub(crate) struct FileData<'a> {
+    pub(crate) file_uri: &'a str,
+    pub(crate) mime_type: &'static str,
 }
 
 #[derive(Serialize)]
-pub(super) struct Call<'a> {
+pub(crate) struct Call<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) id: Option<&'a str>,
-    pub(super) name: &'a str,
-    pub(super) args: &'a RawValue,
+    pub(crate) id: Option<&'a str>,
+    pub(crate) name: &'a str,
+    pub(crate) args: &'a RawValue,
 }
 
 #[derive(Serialize)]
-pub(super) struct Response<'a> {
+pub(crate) struct Response<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) id: Option<&'a str>,
-    pub(super) name: &'a str,
-    pub(super) response: Returned,
+    pub(crate) id: Option<&'a str>,
+    pub(crate) name: &'a str,
+    pub(crate) response: Returned,
 }
 
 /// What a tool gave back: always an object.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(super) enum Returned {
+pub(crate) enum Returned {
     Object(Box<RawValue>),
     Result { result: String },
     Error { error: String },
@@ -95,65 +95,65 @@ pub(super) enum Returned {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Tools<'a> {
-    pub(super) function_declarations: Vec<Function<'a>>,
+pub(crate) struct Tools<'a> {
+    pub(crate) function_declarations: Vec<Function<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Function<'a> {
-    pub(super) name: &'a str,
+pub(crate) struct Function<'a> {
+    pub(crate) name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) description: Option<&'a str>,
+    pub(crate) description: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) parameters_json_schema: Option<&'a RawValue>,
+    pub(crate) parameters_json_schema: Option<&'a RawValue>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ToolConfig<'a> {
-    pub(super) function_calling_config: CallingConfig<'a>,
+pub(crate) struct ToolConfig<'a> {
+    pub(crate) function_calling_config: CallingConfig<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CallingConfig<'a> {
-    pub(super) mode: &'static str,
+pub(crate) struct CallingConfig<'a> {
+    pub(crate) mode: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) allowed_function_names: Vec<&'a str>,
+    pub(crate) allowed_function_names: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct GenerationConfig<'a> {
+pub(crate) struct GenerationConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) max_output_tokens: Option<u64>,
+    pub(crate) max_output_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) stop_sequences: Vec<&'a str>,
+    pub(crate) stop_sequences: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) temperature: Option<f64>,
+    pub(crate) temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) top_p: Option<f64>,
+    pub(crate) top_p: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) top_k: Option<u64>,
+    pub(crate) top_k: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) seed: Option<i32>,
+    pub(crate) seed: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) presence_penalty: Option<f64>,
+    pub(crate) presence_penalty: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) frequency_penalty: Option<f64>,
+    pub(crate) frequency_penalty: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) response_mime_type: Option<&'static str>,
+    pub(crate) response_mime_type: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) response_json_schema: Option<&'a RawValue>,
+    pub(crate) response_json_schema: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) thinking_config: Option<ThinkingConfig>,
+    pub(crate) thinking_config: Option<ThinkingConfig>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ThinkingConfig {
-    pub(super) thinking_budget: i64,
+pub(crate) struct ThinkingConfig {
+    pub(crate) thinking_budget: i64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(super) include_thoughts: bool,
+    pub(crate) include_thoughts: bool,
 }

@@ -1,6 +1,8 @@
 //! The conversation, as Gemini takes it.
 
-use super::body::{Call, Content, FileData, InlineData, Part, Response, Returned};
+use crate::gemini::write_request::body::{
+    Call, Content, FileData, InlineData, Part, Response, Returned,
+};
 use crate::neutral::{self, Request, Role, Signed, Source, Unable};
 use serde_json::value::RawValue;
 use shared::Dialect;
@@ -16,7 +18,7 @@ const FOREIGN: &str = "skip_thought_signature_validator";
 const LENIENT: &[&str] = &["gemini-1", "gemini-2"];
 
 /// Whether `model` is one of them.
-pub(super) fn is_old(model: &str) -> bool {
+pub(crate) fn is_old(model: &str) -> bool {
     LENIENT.iter().any(|old| model.contains(old))
 }
 
@@ -47,7 +49,7 @@ const SOUNDS: &[(&str, &str)] = &[
 ];
 
 /// Writes the turns of `request` for `model`.
-pub(super) fn write<'a>(request: &'a Request, model: &str) -> Result<Vec<Content<'a>>, Unable> {
+pub(crate) fn write<'a>(request: &'a Request, model: &str) -> Result<Vec<Content<'a>>, Unable> {
     let is_strict = model.contains("gemini-") && !is_old(model);
     let mut calls = Calls::default();
     let mut contents: Vec<Content<'_>> = Vec::with_capacity(request.turns.len());

@@ -7,7 +7,7 @@ use crate::neutral::{Again, Degrade, Effort, Part, Role, Thinking, Tool, Turn};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-pub(super) const TARGET: Target<'static> = Target {
+pub(crate) const TARGET: Target<'static> = Target {
     model: "gemini-x",
     max_output: None,
     ask_usage: true,
@@ -16,7 +16,7 @@ pub(super) const TARGET: Target<'static> = Target {
     again: None,
 };
 
-pub(super) fn text(text: &str) -> Part {
+pub(crate) fn text(text: &str) -> Part {
     Part::Text(text.to_owned())
 }
 

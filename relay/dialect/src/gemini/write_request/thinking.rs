@@ -1,6 +1,6 @@
 //! How much Gemini is to think.
 
-use super::body::ThinkingConfig;
+use crate::gemini::write_request::body::ThinkingConfig;
 use crate::neutral::{Effort, Thinking};
 
 /// Least and most budget of the models whose name holds the word; out of them a request
@@ -11,7 +11,7 @@ const BUDGETS: &[(&str, u64, u64)] = &[("flash", 0, 24_576), ("pro", 128, 32_768
 const UNTHINKING: &[&str] = &["gemini-1", "gemini-2.0", "gemma"];
 
 /// None where nothing has to be said.
-pub(super) fn write(
+pub(crate) fn write(
     thinking: Thinking,
     model: &str,
     left_out: &mut Vec<&'static str>,

@@ -40,18 +40,11 @@ const AS_RESPONSES: &str = r#"{"model":"up","instructions":"be kind","input":[
 
 fn read(dialect: Dialect, body: &str) -> neutral::Request {
     let fields = serde_json::from_str(body).unwrap();
-    match dialect {
-        CHAT => openai_chat::read_request(&fields),
-        _ => openai_responses::read_request(&fields),
-    }
-    .unwrap()
+    table::client(dialect).read_request(&fields).unwrap()
 }
 
 fn write(dialect: Dialect, request: &neutral::Request, target: &Target<'_>) -> Value {
-    let upstream = match dialect {
-        CHAT => openai_chat::write_request(request, target),
-        _ => openai_responses::write_request(request, target),
-    };
+    let upstream = table::spec(dialect).write_request(request, target);
     serde_json::from_slice(&upstream.unwrap().body).unwrap()
 }
 
@@ -230,13 +223,6 @@ fn instructions_after_the_models_last_turn_are_what_it_is_to_answer() {
         chat(last).replace("developer", "system").replace("\"m\",", "\"m\",\"max_tokens\":9,")
     };
     let user = r#",{"role":"user","content":"z"}"#;
-    let read = |own: Dialect, body: &str| -> neutral::Request {
-        let fields = serde_json::from_str(body).unwrap();
-        match own {
-            Dialect::AnthropicMessages => anthropic_messages::read_request(&fields).unwrap(),
-            _ => read(own, body),
-        }
-    };
     for (own, closed, open) in [
         (CHAT, chat(user), chat("")),
         (RESPONSES, in_responses(user), in_responses("")),

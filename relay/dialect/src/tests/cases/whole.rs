@@ -1,8 +1,9 @@
 //! Answers in one piece, on either side.
 
-use super::super::super::answer::{AnswerReader, AnswerSpec, End, Form};
-use super::super::{payloads, spec, tell_every_way};
-use super::{DONE, delta, finish, put_together, role};
+use crate::answer::AnswerReader;
+use crate::stream::facts::{AnswerSpec, End, Form};
+use crate::tests::cases::{DONE, delta, finish, put_together, role};
+use crate::tests::{payloads, spec, tell_every_way};
 use bytes::BytesMut;
 use serde_json::{Value, json};
 use shared::Signature;

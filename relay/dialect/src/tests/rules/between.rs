@@ -1,10 +1,10 @@
 //! What is told to a client of another dialect says the same when it is read back.
 
-use super::super::super::neutral::Answer;
 use super::*;
+use crate::neutral::Answer;
 
 /// Translates a whole stream for every client, as a stream and as one body.
-pub(super) fn same_for_every_client(name: &str, from: Dialect, body: &[u8], said: &Normal) {
+pub(crate) fn same_for_every_client(name: &str, from: Dialect, body: &[u8], said: &Normal) {
     for to in CLIENTS.into_iter().filter(|to| *to != from) {
         let name = format!("{name}, {from} to {to}");
         let told = towards(from, to, Form::Stream, body);
@@ -53,7 +53,7 @@ fn same(name: &str, from: Dialect, to: Dialect, back: &Normal, said: &Normal) {
 }
 
 /// Name, arguments, and id where one was given; none are as good as `{}`.
-pub(super) fn calls_of(normal: &Normal) -> Vec<(String, Value)> {
+pub(crate) fn calls_of(normal: &Normal) -> Vec<(String, Value)> {
     let ids: std::collections::BTreeSet<_> = normal.calls.iter().map(|call| &call[0]).collect();
     assert!(ids.len() == normal.calls.len() || ids.contains(&String::new()), "{ids:?}");
     let call = |[_, name, arguments]: &[String; 3]| {

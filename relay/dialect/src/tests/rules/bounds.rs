@@ -1,7 +1,7 @@
 //! No answer makes the relay hold more than its limits, in either form.
 
-use super::super::super::answer::AnswerReader;
 use super::*;
+use crate::answer::AnswerReader;
 use bytes::BytesMut;
 
 /// Feeds `start` and then `parts` for ever; the most that was held, and the end.

@@ -1,9 +1,12 @@
 //! What the end of an answer means: every word of every table, and words that are in none,
 //! for every client.
 
-use super::super::super::neutral::{Meaning, Words};
-use super::super::super::{anthropic_messages, gemini, openai_chat, openai_responses};
 use super::*;
+use crate::chat;
+use crate::gemini;
+use crate::messages;
+use crate::neutral::{Meaning, Words};
+use crate::responses;
 
 /// Words that no provider is known to say.
 const UNKNOWN: [&str; 3] = ["never_seen_before", "STOP!", "good"];
@@ -13,10 +16,10 @@ type Table = (&'static str, Dialect, Words, fn(&str) -> String);
 
 fn tables() -> [Table; 6] {
     [
-        ("finish_reason", CHAT, openai_chat::finish::FINISH_REASONS, |word| {
+        ("finish_reason", CHAT, chat::finish::FINISH_REASONS, |word| {
             said("text") + &finish(word) + DONE
         }),
-        ("stop_reason", MESSAGES, anthropic_messages::finish::STOP_REASONS, |word| {
+        ("stop_reason", MESSAGES, messages::finish::STOP_REASONS, |word| {
             let text = r#"{"type":"text","text":""}"#;
             blocks(&[block(0, text, &[r#"{"type":"text_delta","text":"text"}"#])], word)
         }),
@@ -26,11 +29,11 @@ fn tables() -> [Table; 6] {
         ("blockReason", GEMINI, gemini::finish::BLOCK_REASONS, |word| {
             data(&[&format!(r#"{{"promptFeedback":{{"blockReason":"{word}"}}}}"#)])
         }),
-        ("status", RESPONSES, openai_responses::finish::STATUSES, |word| {
+        ("status", RESPONSES, responses::finish::STATUSES, |word| {
             let reason = r#""incomplete_details":{"reason":"max_output_tokens"},"#;
             terminal(word, if word == "incomplete" { reason } else { "" })
         }),
-        ("reason", RESPONSES, openai_responses::finish::REASONS, |word| {
+        ("reason", RESPONSES, responses::finish::REASONS, |word| {
             terminal("incomplete", &format!(r#""incomplete_details":{{"reason":"{word}"}},"#))
         }),
     ]
@@ -136,7 +139,7 @@ fn a_body_in_one_piece_is_judged_by_the_same_words() {
             for to in CLIENTS {
                 for form in [Form::Stream, Form::Whole] {
                     let spec = AnswerSpec { from, to, ..spec(form, true) };
-                    let mut reader = super::super::super::answer::AnswerReader::new(spec);
+                    let mut reader = crate::answer::AnswerReader::new(spec);
                     let mut out = bytes::BytesMut::new();
                     let heard = reader.read_whole(body.as_bytes(), &mut out);
                     let Some(End::Error(error)) = heard.end else {

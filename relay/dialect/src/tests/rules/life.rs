@@ -1,12 +1,12 @@
 //! Clients as strict as the strictest: each follows the life cycle of its dialect and
 //! forgives nothing.
 
-use super::{CHAT, GEMINI, MESSAGES, RESPONSES, Told, json};
+use crate::tests::rules::{CHAT, GEMINI, MESSAGES, RESPONSES, Told, json};
 use serde_json::Value;
 use shared::Dialect;
 
 /// Follows what a client was told of an answer that is whole.
-pub(super) fn follow(to: Dialect, told: &Told, wants_usage: bool) {
+pub(crate) fn follow(to: Dialect, told: &Told, wants_usage: bool) {
     match to {
         CHAT | GEMINI => chat(told, wants_usage),
         MESSAGES => messages(told),
@@ -15,7 +15,7 @@ pub(super) fn follow(to: Dialect, told: &Told, wants_usage: bool) {
 }
 
 /// Names (empty where there is none) and payloads.
-pub(super) fn events(stream: &str) -> Vec<(String, Value)> {
+pub(crate) fn events(stream: &str) -> Vec<(String, Value)> {
     assert!(stream.is_empty() || stream.ends_with("\n\n"), "{stream}");
     let event = |block: &str| {
         let (name, data) = match block.strip_prefix("event: ") {

@@ -99,7 +99,7 @@ fn what_is_done_is_told_once_and_before_its_end() {
     for from in [CHAT, MESSAGES, GEMINI] {
         let [start, a, stop, again, _, _, end] = pieces(from);
         let body = [start, a, stop, again, end].concat();
-        let mut reader = super::super::super::answer::AnswerReader::new(AnswerSpec {
+        let mut reader = crate::answer::AnswerReader::new(AnswerSpec {
             from,
             to: CHAT,
             ..spec(Form::Stream, true)

@@ -67,7 +67,7 @@ fn every_payload_is_as_it_was_and_the_ending_waits() {
 
 #[test]
 fn events_are_counted_where_they_are_numbered() {
-    let mut reader = super::super::super::answer::AnswerReader::new(AnswerSpec {
+    let mut reader = crate::answer::AnswerReader::new(AnswerSpec {
         from: RESPONSES,
         to: RESPONSES,
         ..spec(Form::Stream, true)

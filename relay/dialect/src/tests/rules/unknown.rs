@@ -537,7 +537,7 @@ fn an_end_without_its_word_is_believed_only_of_who_never_sends_one() {
         for ((to, form), finishes) in ways.flat_map(|way| [(way, false), (way, true)]) {
             let spec = AnswerSpec { from, to, finishes, ..spec(form, true) };
             let (end, facts) = if whole {
-                let mut reader = super::super::super::answer::AnswerReader::new(spec);
+                let mut reader = crate::answer::AnswerReader::new(spec);
                 let heard = reader.read_whole(body.as_bytes(), &mut bytes::BytesMut::new());
                 (heard.end, reader.facts().clone())
             } else {

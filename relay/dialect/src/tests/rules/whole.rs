@@ -1,8 +1,8 @@
 //! A 200 that is one JSON document, in each dialect: read, passed on, and told as a
 //! stream to a client that asked for one.
 
-use super::super::super::answer::AnswerReader;
 use super::*;
+use crate::answer::AnswerReader;
 use bytes::BytesMut;
 
 const COMPLETION: &str = r#"{"id":"c-1","object":"chat.completion","created":5,"model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"x","reasoning_content":"hm","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}"#;

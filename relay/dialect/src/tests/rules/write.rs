@@ -1,9 +1,10 @@
 //! Exactly what each kind of client is written, event by event.
 
-use super::super::super::answer::{Facts, Heard, Hearing, Listening, Sink, Writer};
-use super::super::super::neutral::{Answer, Event, Text};
-use super::super::super::{anthropic_messages, openai_chat, openai_responses};
 use super::*;
+use crate::neutral::{Answer, Event, Text};
+use crate::stream::facts::{Facts, Heard};
+use crate::stream::observer::{Observed, Observer, Sink, Writer};
+use crate::table;
 use bytes::BytesMut;
 use shared::Usage;
 
@@ -16,28 +17,24 @@ struct Written {
 }
 
 fn writer(spec: &AnswerSpec) -> Box<dyn Writer> {
-    match spec.to {
-        MESSAGES => Box::new(anthropic_messages::MessagesWriter::new(spec)),
-        RESPONSES => Box::new(openai_responses::ResponsesWriter::new(spec)),
-        CHAT | GEMINI => Box::new(openai_chat::ChatWriter::new(spec)),
-    }
+    table::client(spec.to).writer(spec)
 }
 
 fn write(to: Dialect, script: &[Event<'_>], usage: Usage) -> Written {
     let spec = AnswerSpec { from: GEMINI, to, ..spec(Form::Stream, true) };
     let mut writer = writer(&spec);
-    let (mut listening, mut out) = (Listening::default(), BytesMut::new());
+    let (mut observed, mut out) = (Observed::default(), BytesMut::new());
     let mut answer = Answer::default();
     for event in script {
-        let mut hearing = Hearing::new(&mut listening, Sink::Stream(&mut *writer, &mut out));
-        hearing.usage(usage);
-        hearing.say(event);
-        hearing.close(&mut Heard::default());
+        let mut observer = Observer::new(&mut observed, Sink::Stream(&mut *writer, &mut out));
+        observer.usage(usage);
+        observer.say(event);
+        observer.close(&mut Heard::default());
         answer.add(event);
     }
     let text = |out: &mut BytesMut| String::from_utf8(out.split().to_vec()).unwrap();
     let out_text = text(&mut out);
-    let facts = listening.facts;
+    let facts = observed.facts;
     writer.tail(&facts, &mut out);
     let tail = text(&mut out);
     writer.terminator(&facts, &mut out);
@@ -221,7 +218,7 @@ fn every_finish_has_its_word_for_every_client() {
 #[test]
 fn a_chat_client_gets_usage_only_if_it_asked() {
     let mut writer =
-        openai_chat::ChatWriter::new(&AnswerSpec { from: GEMINI, ..spec(Form::Stream, false) });
+        table::client(CHAT).writer(&AnswerSpec { from: GEMINI, ..spec(Form::Stream, false) });
     let mut out = BytesMut::new();
     writer.tail(&Facts { usage: USAGE, ..Facts::default() }, &mut out);
     let text = String::from_utf8(out.to_vec()).unwrap();
@@ -230,7 +227,7 @@ fn a_chat_client_gets_usage_only_if_it_asked() {
 
 #[test]
 fn what_waits_for_a_block_is_held_and_set_free() {
-    let mut writer = anthropic_messages::MessagesWriter::new(&AnswerSpec {
+    let mut writer = table::client(MESSAGES).writer(&AnswerSpec {
         from: CHAT,
         to: MESSAGES,
         ..spec(Form::Stream, false)

@@ -1,0 +1,78 @@
+//! An answer that is one JSON body with a list in it, and passes through: embeddings,
+//! moderations. Of it no more is looked at than whether it is one, and what it cost.
+
+use crate::chat::chunk::Chunk;
+use crate::common::fields::Fields;
+use crate::errors::provider_error::parse_error;
+use crate::stream::facts::{End, Facts, Heard};
+use crate::stream::sse::Event;
+use crate::stream::transform::Transform;
+use bytes::BytesMut;
+use shared::Usage;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Opaque {
+    /// The member that holds the list.
+    list: &'static str,
+    facts: Facts,
+    body: Vec<u8>,
+}
+
+impl Opaque {
+    pub(crate) fn new(list: &'static str) -> Self {
+        Self { list, facts: Facts::default(), body: Vec::new() }
+    }
+}
+
+impl Transform for Opaque {
+    fn event(&mut self, _: &Event<'_>, _: &mut BytesMut, _: &mut Heard) -> Option<End> {
+        Some(End::Broken("an event stream where one JSON body belongs"))
+    }
+
+    fn whole(&mut self, body: &[u8], _: &mut BytesMut, heard: &mut Heard) -> End {
+        let text = String::from_utf8_lossy(body);
+        let Ok(chunk) = Chunk::read(&text) else { return End::Broken("the body is not JSON") };
+        if chunk.error {
+            return End::Error(parse_error(body));
+        }
+        let fields: Fields = serde_json::from_str(&text).unwrap_or_default();
+        if !fields.text(self.list).is_some_and(|list| list.starts_with('[')) {
+            return End::Broken("the body lacks its list");
+        }
+        // Nothing is written, so nothing is counted as output.
+        let usage = Usage { output: Some(0), ..chunk.counts.usage() };
+        self.facts = Facts { usage, content: true, finish: Some("stop"), ..Facts::default() };
+        *heard = Heard { events: 1, tokens: 1, finished: true, ..Heard::default() };
+        self.body = body.to_vec();
+        End::Proper
+    }
+
+    fn end_of_body(&mut self) -> End {
+        End::Cut
+    }
+
+    fn take_tail(&mut self) -> BytesMut {
+        BytesMut::new()
+    }
+
+    fn take_terminator(&mut self) -> BytesMut {
+        BytesMut::new()
+    }
+
+    fn take_whole(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.body)
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn facts_mut(&mut self) -> &mut Facts {
+        &mut self.facts
+    }
+
+    fn held(&self) -> usize {
+        self.body.len()
+    }
+}

@@ -1,0 +1,362 @@
+//! What OpenAI's two dialects say alike.
+
+use crate::common::fields::{Fields, Writer};
+use crate::common::members::{Members, Rule, Value};
+use crate::common::reject::Reject;
+use crate::neutral::{
+    Audio, Degrade, Effort, FREE_TEXT, File, Format, Image, Part, Request, Signed, Source, Target,
+    Thinking, Tool, ToolChoice, Unable,
+};
+use serde::Serialize;
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+use shared::Dialect;
+use std::borrow::Cow;
+
+/// Marks for a provider's cache: they change what an answer costs, not what it says.
+pub(crate) const CACHE_MARK: Rule = Rule::harmless("cache_control");
+
+/// Reads the words for a degree of reasoning.
+pub(crate) fn effort(value: &Value<'_>) -> Result<Thinking, Reject> {
+    Ok(Thinking::Effort(match value.string()?.as_str() {
+        "none" => return Ok(Thinking::Off),
+        "minimal" => Effort::Minimal,
+        "low" => Effort::Low,
+        "medium" => Effort::Medium,
+        "high" => Effort::High,
+        "xhigh" | "max" => Effort::Max,
+        _ => {
+            let wanted = "none, minimal, low, medium, high or xhigh";
+            return Err(Reject::wrong_type(value.path(), wanted));
+        }
+    }))
+}
+
+/// The word for how much to reason, if it has to be said. A number of tokens becomes the
+/// nearest word. For not at all there is none that a model takes which does not reason,
+/// so it is left out.
+pub(crate) fn effort_word(
+    thinking: Option<Thinking>,
+    left_out: &mut Vec<&'static str>,
+) -> Option<&'static str> {
+    Some(match thinking? {
+        Thinking::Off => {
+            left_out.push("thinking");
+            return None;
+        }
+        // That is what a model does which is told nothing.
+        Thinking::Adaptive => return None,
+        Thinking::Effort(Effort::Minimal) => "minimal",
+        Thinking::Effort(Effort::Low) | Thinking::Budget(..=1024) => "low",
+        Thinking::Effort(Effort::Medium) | Thinking::Budget(..=8192) => "medium",
+        Thinking::Effort(Effort::High) | Thinking::Budget(_) => "high",
+        Thinking::Effort(Effort::Max) => "xhigh",
+    })
+}
+
+/// Whether the model is to reason.
+pub(crate) const fn thinks(thinking: Option<Thinking>) -> bool {
+    matches!(thinking, Some(Thinking::Adaptive | Thinking::Effort(_) | Thinking::Budget(_)))
+}
+
+/// Reads a text, or a list of what `part` reads of its dialect.
+pub(crate) fn content_of(
+    value: &Value<'_>,
+    request: &mut Request,
+    part: fn(&Value<'_>, &mut Request) -> Result<Option<Part>, Reject>,
+) -> Result<Vec<Part>, Reject> {
+    if value.is_string() {
+        return Ok(vec![Part::Text(value.string()?)]);
+    }
+    if !value.is_list() {
+        return Err(Reject::wrong_type(value.path(), "a string or an array of parts"));
+    }
+    let mut parts = Vec::new();
+    for value in value.list()? {
+        parts.extend(part(&value, request)?);
+    }
+    Ok(parts)
+}
+
+/// Reads `name`, `description`, `parameters` and `strict` of a function.
+pub(crate) fn function(members: &mut Members<'_>) -> Result<Tool, Reject> {
+    Ok(Tool {
+        name: members.required("name")?,
+        description: members.string("description")?,
+        parameters: members.take("parameters").map(|value| value.json_object()).transpose()?,
+        strict: members.flag("strict")?,
+    })
+}
+
+/// Reads `description` and `format` of a tool that takes free text: offered as one that takes
+/// it as an argument. The grammar of the text is told in words; in chat it stands in an object
+/// of its own.
+pub(crate) fn free_text(
+    members: &mut Members<'_>,
+    name: String,
+    request: &mut Request,
+) -> Result<(), Reject> {
+    let mut description = members.string("description")?.unwrap_or_default();
+    if let Some(mut format) = members.object("format")? {
+        if format.required("type")? == "grammar" {
+            match format.object("grammar")? {
+                Some(mut grammar) => {
+                    description.push_str(&grammar_words(&mut grammar)?);
+                    grammar.finish(&[], request);
+                }
+                None => description.push_str(&grammar_words(&mut format)?),
+            }
+        }
+        format.finish(&[], request);
+    }
+    let schema = json!({
+        "type": "object",
+        "properties": {FREE_TEXT: {"type": "string"}},
+        "required": [FREE_TEXT],
+        "additionalProperties": false,
+    });
+    request.free_text.push(name.clone());
+    request.tools.push(Tool {
+        name,
+        description: Some(description).filter(|text| !text.is_empty()),
+        parameters: to_raw_value(&schema).ok(),
+        strict: None,
+    });
+    Ok(())
+}
+
+fn grammar_words(grammar: &mut Members<'_>) -> Result<String, Reject> {
+    let syntax = grammar.string("syntax")?.unwrap_or_default();
+    let definition = grammar.required("definition")?;
+    Ok(format!(
+        "\n\nWrite the whole text into the argument '{FREE_TEXT}'. It must follow this {syntax} \
+         grammar:\n{definition}"
+    ))
+}
+
+/// The arguments of a call whose input was free text.
+pub(crate) fn free_arguments(text: &str) -> String {
+    json!({FREE_TEXT: text}).to_string()
+}
+
+/// Reads `name`, `description`, `schema` and `strict` of a format.
+pub(crate) fn schema(members: &mut Members<'_>) -> Result<Format, Reject> {
+    let missing = Reject::missing(&members.at("schema"), "a JSON schema");
+    Ok(Format::Schema {
+        name: members.string("name")?,
+        description: members.string("description")?,
+        schema: members.take("schema").ok_or(missing)?.json_object()?,
+        strict: members.flag("strict")?,
+    })
+}
+
+/// Reads a tool choice. One that is no word names a tool, as `named` reads it in its dialect.
+pub(crate) fn tool_choice(
+    value: &Value<'_>,
+    request: &mut Request,
+    named: fn(Members<'_>, &mut Request) -> Result<Option<ToolChoice>, Reject>,
+) -> Result<Option<ToolChoice>, Reject> {
+    if !value.is_string() {
+        return named(value.members()?, request);
+    }
+    let choice = choice_word(&value.string()?);
+    if choice.is_none() {
+        request.foreign.push(value.path().to_owned());
+    }
+    Ok(choice)
+}
+
+/// A tool choice that is one word; `None`: nobody knows it.
+fn choice_word(word: &str) -> Option<ToolChoice> {
+    Some(match word {
+        "none" => ToolChoice::None,
+        "auto" => ToolChoice::Auto,
+        // Mistral says `any`.
+        "required" | "any" => ToolChoice::Any,
+        _ => return None,
+    })
+}
+
+/// A picture at `url`, which stands at `path`.
+pub(crate) fn image(
+    url: &str,
+    path: &str,
+    detail: Option<String>,
+    request: &mut Request,
+) -> Option<Part> {
+    let source = source(url, path, request)?;
+    Some(Part::Image(Image { source, detail }))
+}
+
+/// A document at `url`, which stands at `path`.
+pub(crate) fn file(
+    url: &str,
+    path: &str,
+    name: Option<String>,
+    request: &mut Request,
+) -> Option<Part> {
+    let source = source(url, path, request)?;
+    Some(Part::File(File { source, name }))
+}
+
+/// Reads `input_audio: {data, format}`.
+pub(crate) fn audio(part: &mut Members<'_>, request: &mut Request) -> Result<Option<Part>, Reject> {
+    let Some(mut sound) = part.object("input_audio")? else { return Ok(None) };
+    let (data, format) = (sound.required("data")?, sound.required("format")?);
+    let audio = Audio { data, format: format.to_ascii_lowercase() };
+    sound.finish(&[], request);
+    Ok(Some(Part::Audio(audio)))
+}
+
+fn source(url: &str, path: &str, request: &mut Request) -> Option<Source> {
+    let source = Source::of_url(url);
+    if source.is_none() {
+        request.foreign.push(path.to_owned());
+    }
+    source
+}
+
+/// The address or data URL of an attachment, put together only where it is written.
+pub(crate) struct Url<'a>(&'a Source);
+
+impl Url<'_> {
+    /// Whether it is the attachment itself.
+    pub(crate) fn is_data(&self) -> bool {
+        match self.0 {
+            Source::Url(text) => text.starts_with("data:"),
+            Source::Base64 { .. } => true,
+            Source::Id(_) => false,
+        }
+    }
+}
+
+impl Serialize for Url<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Source::Url(text) | Source::Id(text) => serializer.serialize_str(text),
+            Source::Base64 { media_type, data } => {
+                serializer.collect_str(&format_args!("data:{media_type};base64,{data}"))
+            }
+        }
+    }
+}
+
+/// What `source` has for a URL; none where only its provider can find it.
+pub(crate) fn url<'a>(source: &'a Source, feature: &str) -> Result<Url<'a>, Unable> {
+    match source {
+        Source::Id(_) => Err(Unable { feature: format!("{feature} by its provider's id") }),
+        Source::Url(_) | Source::Base64 { .. } => Ok(Url(source)),
+    }
+}
+
+/// The name of a document whose data is sent: OpenAI wants one.
+pub(crate) fn file_name(file: &File) -> Option<&str> {
+    match (&file.name, &file.source) {
+        (Some(name), _) => Some(name),
+        (None, Source::Base64 { media_type, .. }) => Some(match media_type.as_str() {
+            "application/pdf" => "attachment.pdf",
+            _ => "attachment",
+        }),
+        (None, _) => None,
+    }
+}
+
+/// Neither dialect takes back what a model drew or said aloud.
+pub(crate) const ATTACHED_BY_MODEL: &str = "an attachment in an assistant's turn";
+
+/// Texts as one: paragraphs of it. One alone is not copied.
+pub(crate) fn paragraphs<'t>(texts: impl IntoIterator<Item = &'t str>) -> Cow<'t, str> {
+    let mut all = Cow::Borrowed("");
+    for text in texts {
+        if all.is_empty() {
+            all = Cow::Borrowed(text);
+        } else if !text.is_empty() {
+            let all = all.to_mut();
+            all.push_str("\n\n");
+            all.push_str(text);
+        }
+    }
+    all
+}
+
+/// What a tool said, for a dialect that cannot say that it failed.
+pub(crate) fn result_text(parts: &[Part], is_error: bool) -> Cow<'_, str> {
+    let text = paragraphs(parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        _ => None,
+    }));
+    let says_so = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
+    if is_error && !says_so { format!("Error: {text}").into() } else { text }
+}
+
+/// A conversation whose last turn is the model's is to be carried on by it. These dialects
+/// have no word for that: the answer would begin anew, and the client would put it behind
+/// what is there.
+pub(crate) fn refuse_prefill(request: &Request) -> Result<(), Unable> {
+    use crate::neutral::Role;
+    let last = request.turns.iter().rfind(|turn| !turn.parts.is_empty());
+    let prefilled = last.is_some_and(|turn| {
+        turn.role == Role::Assistant
+            && turn.parts.iter().any(|part| matches!(part, Part::Text(text) if !text.is_empty()))
+            && !turn.parts.iter().any(|part| matches!(part, Part::Call { .. }))
+    });
+    if prefilled { Err(Unable { feature: "assistant_prefill".to_owned() }) } else { Ok(()) }
+}
+
+/// A proof that stands in Gemini's own place of a call: `{google: {thought_signature}}`.
+pub(crate) fn gemini_proof(
+    call: &mut Members<'_>,
+    request: &mut Request,
+) -> Result<Option<Signed>, Reject> {
+    let Some(mut extra) = call.object("extra_content")? else { return Ok(None) };
+    let mut proof = None;
+    if let Some(mut google) = extra.object("google")? {
+        proof = google.string("thought_signature")?;
+        google.finish(&[], request);
+    }
+    extra.finish(&[], request);
+    Ok(proof.map(|text| Signed::read(Dialect::Gemini, &text)))
+}
+
+/// The schema's name where the client gave none: both dialects want one.
+pub(crate) const SCHEMA_NAME: &str = "answer";
+
+/// A JSON object as it is written in a body.
+#[derive(Serialize)]
+pub(crate) struct Schema<'a> {
+    pub name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<&'a str>,
+    pub schema: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strict: Option<bool>,
+}
+
+/// Writes a body.
+pub(crate) fn body(body: &impl Serialize) -> Result<Vec<u8>, Unable> {
+    serde_json::to_vec(body).map_err(|_| Unable { feature: "a number out of range".to_owned() })
+}
+
+/// Lowers the limit `key` to what the rung gives, where that is asked for.
+pub(crate) fn limit(raw: &RawValue, target: &Target<'_>) -> Option<u64> {
+    let most = target.max_output.filter(|_| target.degrade.max_output)?;
+    let asked = crate::common::values::count_of(raw.get())?;
+    (asked > most).then_some(most)
+}
+
+/// Whether one tool at a time is to be asked for.
+pub(crate) fn one_tool(fields: &Fields, degrade: Degrade) -> bool {
+    degrade.parallel_tools
+        && fields
+            .text("tools")
+            .is_some_and(|raw| raw.starts_with('[') && !crate::common::values::is_empty_array(raw))
+}
+
+/// A small object of strings, as a message is.
+pub(crate) fn strings(members: &[(&str, &str)]) -> String {
+    let mut writer = Writer::new(Vec::new());
+    for (key, text) in members {
+        writer.string(key, text);
+    }
+    String::from_utf8(writer.finish()).unwrap_or_default()
+}

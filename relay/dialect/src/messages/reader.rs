@@ -1,0 +1,340 @@
+//! What an Anthropic provider says.
+
+use crate::common::json::{elements, members, number, raw_members, word};
+use crate::errors::provider_error::{ProviderError, parse_error, parse_error_event};
+use crate::messages::finish::STOP_REASONS;
+use crate::messages::usage::Counts;
+use crate::neutral::{Event, Meaning, Text};
+use crate::stream::facts::{End, Facts};
+use crate::stream::observer::{Observer, Reader};
+use crate::stream::sse;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// Reads a stream of messages.
+#[derive(Debug, Default)]
+pub(crate) struct MessagesReader {
+    /// The provider is known to send stop reasons.
+    finishes: bool,
+    begun: bool,
+    counts: Counts,
+    blocks: HashMap<u64, Block>,
+    calls: usize,
+    /// Bytes that the open blocks take.
+    held: usize,
+}
+
+/// A block that has begun.
+#[derive(Debug, Clone)]
+enum Block {
+    /// The client's tool is called.
+    Call {
+        call: usize,
+        /// Arguments that stood in the block's start, and count if no delta brings others.
+        input: Option<String>,
+    },
+    /// The provider runs a tool of its own.
+    Served,
+    Other,
+}
+
+raw_members! {
+    /// The members of an event that are looked at.
+    Members {
+        kind: "type",
+        index: "index",
+        message: "message",
+        content_block: "content_block",
+        delta: "delta",
+        usage: "usage",
+        error: "error",
+    }
+}
+
+raw_members! {
+    /// A message, a content block or a delta.
+    Part {
+        kind: "type",
+        id: "id",
+        model: "model",
+        usage: "usage",
+        content: "content",
+        name: "name",
+        input: "input",
+        text: "text",
+        thinking: "thinking",
+        signature: "signature",
+        data: "data",
+        partial_json: "partial_json",
+        stop_reason: "stop_reason",
+        stop_sequence: "stop_sequence",
+    }
+}
+
+impl Reader for MessagesReader {
+    fn event(&mut self, event: &sse::Event<'_>, observer: &mut Observer<'_>) -> Option<End> {
+        let data = event.data.trim_ascii();
+        if event.name == b"error" {
+            return Some(End::Error(parse_error_event(data)));
+        }
+        if data.first() != Some(&b'{') {
+            observer.facts().drop_one();
+            return None;
+        }
+        let text = String::from_utf8_lossy(event.data);
+        let Ok(members) = serde_json::from_str::<Members<'_>>(&text) else {
+            return observer.facts().broken();
+        };
+        match word(members.kind) {
+            "message_start" => return self.message_start(&members, observer),
+            "content_block_start" => return self.block_start(&members, observer),
+            "content_block_delta" => return self.delta(&members, observer),
+            "content_block_stop" => self.block_stop(&members, observer),
+            "message_delta" => return self.message_delta(&members, observer),
+            "message_stop" => {
+                self.end_blocks(observer);
+                return Some(self.done(observer.facts()));
+            }
+            "error" => return Some(End::Error(parse_error(text.as_bytes()))),
+            // Some servers put their error where no type says so.
+            _ if members.error.is_some() || is_text(members.message) => {
+                return Some(End::Error(parse_error(text.as_bytes())));
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn whole(&mut self, body: &str, observer: &mut Observer<'_>) -> End {
+        let Ok(message) = serde_json::from_str::<Part<'_>>(body) else {
+            return End::Broken("the body is not JSON");
+        };
+        if word(message.kind) != "message" {
+            let error = parse_error(body.as_bytes());
+            let is_error = !error.message.is_empty() || error.kind.is_some();
+            return if is_error {
+                End::Error(error)
+            } else {
+                End::Broken("the body is no message")
+            };
+        }
+        observer.say(&Event::Begin { id: Text::of(message.id), model: Text::of(message.model) });
+        for raw in elements(message.content) {
+            match self.begin(&members(Some(raw)), observer) {
+                Ok(begun) => end(begun, observer),
+                Err(end) => return *end,
+            }
+        }
+        self.count(message.usage, observer);
+        if let Some(end) = finish(&message, observer) {
+            return end;
+        }
+        let facts = observer.facts();
+        match (facts.finish, facts.content) {
+            (Some(_), _) => End::Proper,
+            (None, true) => self.done(facts),
+            (None, false) => End::Broken("the body has neither content nor a stop reason"),
+        }
+    }
+
+    fn end_of_body(&mut self, _facts: &Facts) -> End {
+        End::Cut
+    }
+
+    fn held(&self) -> usize {
+        self.held
+    }
+}
+
+/// What an open block costs in memory beside its text.
+const BLOCK: usize = 128;
+
+impl Block {
+    fn held(&self) -> usize {
+        let input = match self {
+            Self::Call { input: Some(input), .. } => input.len(),
+            _ => 0,
+        };
+        input.saturating_add(BLOCK)
+    }
+}
+
+fn is_text(raw: Option<&RawValue>) -> bool {
+    raw.is_some_and(|raw| raw.get().starts_with('"'))
+}
+
+impl MessagesReader {
+    /// `finishes`: the provider is known to send stop reasons.
+    pub(crate) fn new(finishes: bool) -> Self {
+        Self { finishes, ..Self::default() }
+    }
+
+    /// What the end of a message means. Without a stop reason it is believed, but not of a
+    /// provider that sends them. An answer of nothing is whole: what it is worth is for others
+    /// to say.
+    const fn done(&self, facts: &mut Facts) -> End {
+        facts.done = true;
+        let is_cut = self.finishes && facts.content && facts.finish.is_none();
+        if is_cut { End::Cut } else { End::Proper }
+    }
+
+    fn message_start(&mut self, members: &Members<'_>, observer: &mut Observer<'_>) -> Option<End> {
+        let message: Part<'_> = self::members(members.message);
+        if std::mem::replace(&mut self.begun, true) {
+            // Proxies say it twice. Once there is content, it is another answer.
+            let facts = observer.facts();
+            if facts.content || facts.finish.is_some() || !self.blocks.is_empty() {
+                return Some(End::Broken("protocol: a second message began within the first"));
+            }
+        } else {
+            observer
+                .say(&Event::Begin { id: Text::of(message.id), model: Text::of(message.model) });
+        }
+        self.count(message.usage, observer);
+        None
+    }
+
+    fn block_start(&mut self, members: &Members<'_>, observer: &mut Observer<'_>) -> Option<End> {
+        let begun = match self.begin(&self::members(members.content_block), observer) {
+            Ok(begun) => begun,
+            Err(end) => return Some(*end),
+        };
+        if let Some(index) = number(members.index) {
+            self.held = self.held.saturating_add(begun.held());
+            let before = self.blocks.insert(index, begun);
+            self.held = self.held.saturating_sub(before.as_ref().map_or(0, Block::held));
+        }
+        None
+    }
+
+    /// Begins a block; what it already holds is said.
+    fn begin(&mut self, block: &Part<'_>, observer: &mut Observer<'_>) -> Result<Block, Box<End>> {
+        match word(block.kind) {
+            "text" => say(block.text, observer, Event::Text),
+            "thinking" => {
+                say(block.thinking, observer, Event::Reasoning);
+                say(block.signature, observer, Event::Signature);
+            }
+            "redacted_thinking" => {
+                say(block.data, observer, Event::Redacted);
+                observer.activity();
+            }
+            "tool_use" => {
+                let call = self.calls;
+                self.calls += 1;
+                let (id, name) = (Text::of(block.id), Text::of(block.name));
+                if name.is_empty() {
+                    return Err(Box::new(End::Broken("a tool call without a name")));
+                }
+                observer.say(&Event::Call { call, id, name, custom: false });
+                return Ok(Block::Call { call, input: given(block.input) });
+            }
+            "" => {}
+            // The provider's own tools, what they found, and whatever comes after this version.
+            _ => {
+                observer.activity();
+                return Ok(Block::Served);
+            }
+        }
+        Ok(Block::Other)
+    }
+
+    fn delta(&mut self, members: &Members<'_>, observer: &mut Observer<'_>) -> Option<End> {
+        let delta: Part<'_> = self::members(members.delta);
+        match word(delta.kind) {
+            "text_delta" => say(delta.text, observer, Event::Text),
+            "thinking_delta" => say(delta.thinking, observer, Event::Reasoning),
+            "signature_delta" => say(delta.signature, observer, Event::Signature),
+            "input_json_delta" => {
+                let block = number(members.index).and_then(|index| self.blocks.get_mut(&index));
+                let json = Text::json(delta.partial_json);
+                match block {
+                    Some(Block::Call { call, input }) if !json.is_empty() => {
+                        let spared = input.take().map_or(0, |input| input.len());
+                        self.held = self.held.saturating_sub(spared);
+                        observer.say(&Event::Arguments { call: *call, json });
+                    }
+                    Some(Block::Served) if !json.is_empty() => observer.activity(),
+                    None if !json.is_empty() => {
+                        let lost = "arguments of a tool call that never began";
+                        return Some(End::Broken(lost));
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// Ends what nobody has ended.
+    fn end_blocks(&mut self, observer: &mut Observer<'_>) {
+        self.held = 0;
+        let mut open: Vec<(u64, Block)> = self.blocks.drain().collect();
+        open.sort_by_key(|(index, _)| *index);
+        open.into_iter().for_each(|(_, block)| end(block, observer));
+    }
+
+    fn block_stop(&mut self, members: &Members<'_>, observer: &mut Observer<'_>) {
+        let block = number(members.index).and_then(|index| self.blocks.remove(&index));
+        if let Some(block) = block {
+            self.held = self.held.saturating_sub(block.held());
+            end(block, observer);
+        }
+    }
+
+    fn message_delta(&mut self, members: &Members<'_>, observer: &mut Observer<'_>) -> Option<End> {
+        self.count(members.usage, observer);
+        let delta: Part<'_> = self::members(members.delta);
+        if !word(delta.stop_reason).is_empty() {
+            self.end_blocks(observer);
+        }
+        finish(&delta, observer)
+    }
+
+    fn count(&mut self, usage: Option<&RawValue>, observer: &mut Observer<'_>) {
+        if let Some(usage) = usage {
+            self.counts.replace(usage);
+            observer.usage(self.counts.usage());
+        }
+    }
+}
+
+/// Ends a block; arguments that came with its beginning are said now.
+fn end(block: Block, observer: &mut Observer<'_>) {
+    if let Block::Call { call, input: Some(input) } = block {
+        observer.say(&Event::Arguments { call, json: Text::plain(&input) });
+    }
+}
+
+fn say<'e>(
+    raw: Option<&'e RawValue>,
+    observer: &mut Observer<'_>,
+    event: impl FnOnce(Text<'e>) -> Event<'e>,
+) {
+    let text = Text::of(raw);
+    if !text.is_empty() {
+        observer.say(&event(text));
+    }
+}
+
+fn finish(part: &Part<'_>, observer: &mut Observer<'_>) -> Option<End> {
+    let reason = word(part.stop_reason);
+    let finish = match STOP_REASONS.meaning(reason) {
+        Meaning::NotYet => return None,
+        Meaning::Finished(finish) => finish,
+        Meaning::Interrupted => return Some(End::Error(ProviderError::interrupted(reason))),
+    };
+    let stop_sequence = part.stop_sequence.and_then(Text::of_raw);
+    observer.say(&Event::Finish { finish, stop_sequence });
+    None
+}
+
+/// The input that a call begins with; an empty object is none yet.
+fn given(input: Option<&RawValue>) -> Option<String> {
+    let json = Text::json(input);
+    let plain = json.decoded();
+    let is_empty =
+        plain.trim_ascii().strip_prefix('{').is_some_and(|rest| rest.trim_ascii() == "}");
+    (!plain.trim_ascii().is_empty() && !is_empty).then(|| plain.into_owned())
+}

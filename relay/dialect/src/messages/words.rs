@@ -1,0 +1,24 @@
+//! Words that every stream of messages has.
+
+use crate::neutral::Finish;
+
+/// The end of a stream.
+pub(crate) const STOP: &[u8] = b"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
+
+/// Anthropic's word for the reason. A model that called tools waits for them, whatever
+/// its own dialect said; one that gave no reason has said all.
+pub(crate) const fn stop_reason(
+    finish: Option<Finish>,
+    called: bool,
+    refused: bool,
+) -> &'static str {
+    match finish {
+        Some(Finish::Length) => "max_tokens",
+        Some(Finish::ContentFilter | Finish::Refusal) => "refusal",
+        _ if refused => "refusal",
+        _ if called => "tool_use",
+        Some(Finish::StopSequence) => "stop_sequence",
+        Some(Finish::Pause) => "pause_turn",
+        Some(Finish::Stop | Finish::ToolCalls) | None => "end_turn",
+    }
+}

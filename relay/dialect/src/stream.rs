@@ -1,0 +1,11 @@
+//! An answer on its way: its events decoded, observed, and passed through or translated.
+
+pub mod facts;
+pub(crate) mod frame;
+pub(crate) mod observer;
+pub(crate) mod pass_through;
+pub(crate) mod replay;
+mod restoring;
+pub mod sse;
+pub(crate) mod transform;
+pub(crate) mod translate;

@@ -1,0 +1,242 @@
+//! What is heard of an answer while it is read, whatever dialect it comes in.
+
+use crate::neutral::{Answer, Event, Finish, JsonEnd};
+use crate::stream::facts::{AnswerSpec, End, Facts, Heard};
+use crate::stream::restoring::Restoring;
+use crate::stream::sse;
+use bytes::BytesMut;
+use shared::Usage;
+
+/// Reads one provider's answer, and tells it in the neutral words.
+pub(crate) trait Reader: std::fmt::Debug + Send {
+    /// One event of the stream.
+    fn event(&mut self, event: &sse::Event<'_>, observer: &mut Observer<'_>) -> Option<End>;
+
+    /// A 200 whose body is one JSON document. Valid UTF-8.
+    fn whole(&mut self, body: &str, observer: &mut Observer<'_>) -> End;
+
+    /// Bytes of the body as they came, for what is said outside of events.
+    fn beside(&mut self, _bytes: &[u8]) -> Option<End> {
+        None
+    }
+
+    /// What it means that the body has ended here.
+    fn end_of_body(&mut self, facts: &Facts) -> End;
+
+    /// Bytes that are held.
+    fn held(&self) -> usize {
+        0
+    }
+}
+
+/// Writes an answer in a client's dialect.
+pub(crate) trait Writer: std::fmt::Debug + Send {
+    /// Writes what an event says. `facts` know of it already.
+    fn event(&mut self, event: &Event<'_>, facts: &Facts, out: &mut BytesMut);
+
+    /// Writes what is left to say once the answer is whole, but the terminator.
+    fn tail(&mut self, facts: &Facts, out: &mut BytesMut);
+
+    /// Writes the terminator.
+    fn terminator(&mut self, facts: &Facts, out: &mut BytesMut);
+
+    /// A whole answer as one JSON body.
+    fn whole(&self, answer: &Answer, facts: &Facts) -> Vec<u8>;
+
+    /// Bytes that are held back.
+    fn held(&self) -> usize {
+        0
+    }
+
+    /// Events that were written, where the dialect numbers them.
+    fn sequence(&self) -> u64 {
+        0
+    }
+
+    /// Whether the answer went on in a way that this dialect cannot say truthfully.
+    fn is_broken(&self) -> bool {
+        false
+    }
+}
+
+/// Where events go.
+pub(crate) enum Sink<'a> {
+    /// To a client's stream.
+    Stream(&'a mut dyn Writer, &'a mut BytesMut),
+    /// Into a whole answer.
+    Whole(&'a mut Answer),
+    /// Nowhere: the payload itself passes through.
+    Nowhere,
+}
+
+/// More calls than any answer has; each costs room on both sides.
+const MOST_CALLS: usize = 4096;
+
+/// What is known of an answer while it is read.
+#[derive(Debug, Default)]
+pub(crate) struct Observed {
+    pub(crate) facts: Facts,
+    /// Where the arguments of each call end, by its number.
+    calls: Vec<JsonEnd>,
+    told_finished: bool,
+    pub(crate) restoring: Restoring,
+    /// Something was said that every dialect has words for.
+    said: bool,
+}
+
+impl Observed {
+    /// Whether a finish reason has come that nothing has taken back.
+    pub(crate) const fn has_finished(&self) -> bool {
+        self.told_finished
+    }
+
+    /// What an end that the provider calls proper comes to. `translated`: to a client of
+    /// another dialect.
+    pub(crate) fn judged(&self, end: End, translated: bool) -> End {
+        if end != End::Proper {
+            return end;
+        }
+        // Without a finish reason nobody has said that a call is whole. One without any
+        // arguments may be.
+        if self.facts.finish.is_none() && self.calls.iter().any(JsonEnd::is_open) {
+            return End::Cut;
+        }
+        if translated && self.facts.content && !self.said && !self.facts.refused {
+            return End::Broken("nothing in it has words in the client's dialect");
+        }
+        end
+    }
+
+    pub(crate) const fn has_too_many_calls(&self) -> bool {
+        self.calls.len() > MOST_CALLS
+    }
+}
+
+/// Takes the facts out of events on their way to the client.
+pub(crate) struct Observer<'a> {
+    observed: &'a mut Observed,
+    sink: Sink<'a>,
+    /// What this provider event held.
+    content: bool,
+    finished: bool,
+}
+
+impl std::fmt::Debug for Observer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Observer").finish_non_exhaustive()
+    }
+}
+
+impl<'a> Observer<'a> {
+    pub(crate) const fn new(observed: &'a mut Observed, sink: Sink<'a>) -> Self {
+        Self { observed, sink, content: false, finished: false }
+    }
+
+    /// What is known so far.
+    pub(crate) const fn facts(&mut self) -> &mut Facts {
+        &mut self.observed.facts
+    }
+
+    /// Takes in what was said.
+    pub(crate) fn say(&mut self, event: &Event<'_>) {
+        self.note(event);
+        if self.observed.restoring.is_idle() {
+            self.tell(event);
+        } else if let Some(event) = self.observed.restoring.told(event) {
+            self.tell(&event);
+        }
+    }
+
+    fn tell(&mut self, event: &Event<'_>) {
+        match &mut self.sink {
+            Sink::Stream(writer, out) => writer.event(event, &self.observed.facts, out),
+            Sink::Whole(answer) => answer.add(event),
+            Sink::Nowhere => {}
+        }
+    }
+
+    /// Content came that no other dialect has a word for, such as a provider's own tool at work.
+    pub(crate) fn activity(&mut self) {
+        self.content = true;
+        self.observed.facts.content = true;
+        self.observed.facts.answered = true;
+        self.take_back();
+    }
+
+    /// Token counts as far as they are known now.
+    pub(crate) const fn usage(&mut self, usage: Usage) {
+        self.observed.facts.usage = usage;
+    }
+
+    /// One provider event has been read: whether it held content.
+    pub(crate) const fn close(self, heard: &mut Heard) -> bool {
+        let kind = if self.content { &mut heard.tokens } else { &mut heard.pings };
+        *kind = kind.saturating_add(1);
+        let told = &mut self.observed.told_finished;
+        if self.content && *told {
+            // It goes on: that was no finish reason, and what comes may still break.
+            *told = false;
+            heard.finished = false;
+        }
+        if self.finished && !*told {
+            *told = true;
+            heard.finished = self.observed.facts.believes_finish();
+        }
+        self.content
+    }
+
+    /// Content after a finish reason: that was none.
+    fn take_back(&mut self) {
+        self.finished = false;
+        self.observed.facts.finish = None;
+    }
+
+    fn note(&mut self, event: &Event<'_>) {
+        if event.is_content() {
+            self.content = true;
+            self.observed.said = true;
+            self.observed.facts.content = true;
+            self.observed.facts.answered |= !matches!(event, Event::Reasoning(_));
+            self.take_back();
+        }
+        let Observed { facts, calls, .. } = &mut *self.observed;
+        let bytes = match event {
+            Event::Text(text) | Event::Reasoning(text) => text.len(),
+            Event::Refusal(text) => {
+                facts.refused = true;
+                text.len()
+            }
+            Event::Call { name, custom, .. } => {
+                facts.tool_open = true;
+                calls.push(JsonEnd::new(*custom));
+                name.len()
+            }
+            Event::Arguments { call, json } => {
+                facts.tool_open = true;
+                if let Some(end) = calls.get_mut(*call) {
+                    end.feed(json.escaped());
+                }
+                json.len()
+            }
+            Event::Finish { finish, .. } => {
+                self.finished = true;
+                facts.tool_open = false;
+                facts.refused |= matches!(finish, Finish::ContentFilter | Finish::Refusal);
+                facts.length |= *finish == Finish::Length;
+                facts.finish = Some(finish.as_str());
+                0
+            }
+            Event::Begin { .. }
+            | Event::Signature(_)
+            | Event::Redacted(_)
+            | Event::CallSignature { .. } => 0,
+        };
+        facts.text_bytes = facts.text_bytes.saturating_add(bytes);
+    }
+}
+
+/// The limit that an answer may not go over, if it has.
+pub(crate) fn over(spec: &AnswerSpec, held: usize, observed: &Observed) -> Option<End> {
+    let limit = spec.max_answer;
+    (held > limit || observed.has_too_many_calls()).then_some(End::TooLarge { limit })
+}

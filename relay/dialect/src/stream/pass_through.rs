@@ -1,0 +1,194 @@
+//! Anthropic messages and OpenAI responses on both sides: payloads pass through as
+//! they are, and what they say is only observed.
+
+use crate::common::json::{members, raw_members, word};
+use crate::stream::facts::{AnswerSpec, End, Facts, Form, Heard};
+use crate::stream::frame;
+use crate::stream::observer::{Observed, Observer, Reader, Sink, Writer, over};
+use crate::stream::replay::Replayed;
+use crate::stream::sse::Event;
+use crate::stream::transform::Transform;
+use bytes::BytesMut;
+use serde_json::value::RawValue;
+
+/// Puts a whole answer together from the events of a stream.
+pub(crate) trait Collect: std::fmt::Debug + Send {
+    /// Takes an event in.
+    fn event(&mut self, event: &str, is_last: bool);
+
+    /// The answer as one JSON body.
+    fn take(&mut self) -> Vec<u8>;
+
+    /// Bytes that are held.
+    fn held(&self) -> usize;
+}
+
+/// What a dialect with named events has for passing them through.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) reader: Box<dyn Reader>,
+    /// For an ending that the provider left out.
+    pub(crate) writer: Box<dyn Writer>,
+    pub(crate) collect: Box<dyn Collect>,
+    /// Whether an event of this type is one of the dialect's.
+    pub(crate) is_event: fn(&str) -> bool,
+    /// The type of the first event.
+    pub(crate) start: &'static str,
+    /// A whole answer as the events of a stream.
+    pub(crate) replay: fn(&str) -> Replayed,
+}
+
+/// Observes one dialect and passes it on.
+#[derive(Debug)]
+pub(crate) struct PassThrough {
+    spec: AnswerSpec,
+    parts: Parts,
+    observed: Observed,
+    passed: u64,
+    begun: bool,
+    /// Framed events that are kept back for the ending.
+    tail: BytesMut,
+    terminator: BytesMut,
+    /// An answer that came in one body, where that is what the client wants.
+    whole: Option<Vec<u8>>,
+}
+
+raw_members! {
+    /// The member of an event that is looked at.
+    Members {
+        kind: "type",
+    }
+}
+
+impl PassThrough {
+    pub(crate) fn new(spec: AnswerSpec, parts: Parts) -> Self {
+        Self {
+            spec,
+            parts,
+            observed: Observed::default(),
+            passed: 0,
+            begun: false,
+            tail: BytesMut::new(),
+            terminator: BytesMut::new(),
+            whole: None,
+        }
+    }
+
+    fn pass_on(&mut self, event: &Event<'_>, content: bool, is_last: bool, out: &mut BytesMut) {
+        let text = String::from_utf8_lossy(event.data);
+        if self.spec.form == Form::Whole {
+            self.parts.collect.event(&text, is_last);
+            return;
+        }
+        let raw: Option<&RawValue> = serde_json::from_str(&text).ok();
+        // The type, since some leave out the names that SDKs go by.
+        let name = word(members::<Members<'_>>(raw).kind);
+        if !(self.parts.is_event)(name) {
+            // What has no type is no event of the dialect, and may say what is nobody's business.
+            self.observed.facts.drop_one();
+            return;
+        }
+        if name == self.parts.start && std::mem::replace(&mut self.begun, true) {
+            // Proxies say it twice, and an SDK's helper chokes on it.
+            self.observed.facts.repaired = self.observed.facts.repaired.saturating_add(1);
+            return;
+        }
+        let to = if is_last {
+            &mut self.terminator
+        } else if content {
+            // Content after the finish reason: what was kept back was no ending.
+            out.extend_from_slice(&self.tail);
+            self.tail.clear();
+            out
+        } else if self.observed.has_finished() {
+            if self.tail.len().saturating_add(text.len()) > self.spec.max_event {
+                self.observed.facts.drop_one();
+                return;
+            }
+            &mut self.tail
+        } else {
+            out
+        };
+        frame::named(name, &text, to);
+        self.passed = self.passed.saturating_add(1);
+    }
+}
+
+impl Transform for PassThrough {
+    fn event(&mut self, event: &Event<'_>, out: &mut BytesMut, heard: &mut Heard) -> Option<End> {
+        heard.events = heard.events.saturating_add(1);
+        let dropped = self.observed.facts.dropped;
+        let mut observer = Observer::new(&mut self.observed, Sink::Nowhere);
+        let end = self.parts.reader.event(event, &mut observer);
+        let content = observer.close(heard);
+        let end = end.map(|end| self.observed.judged(end, false));
+        let is_read = self.observed.facts.dropped == dropped;
+        if is_read && matches!(end, None | Some(End::Proper)) {
+            self.pass_on(event, content, end.is_some(), out);
+        }
+        end.or_else(|| over(&self.spec, self.held(), &self.observed))
+    }
+
+    fn whole(&mut self, body: &[u8], out: &mut BytesMut, heard: &mut Heard) -> End {
+        let text = String::from_utf8_lossy(body);
+        heard.events = 1;
+        let mut observer = Observer::new(&mut self.observed, Sink::Nowhere);
+        let end = self.parts.reader.whole(&text, &mut observer);
+        observer.close(heard);
+        match self.spec.form {
+            // What is no answer leaves nothing behind: another may follow.
+            Form::Stream if end != End::Proper => {}
+            Form::Stream => {
+                let replayed = (self.parts.replay)(&text);
+                out.extend_from_slice(&replayed.out);
+                self.tail = replayed.tail;
+                self.terminator = replayed.terminator;
+            }
+            Form::Whole => self.whole = Some(body.to_vec()),
+        }
+        end
+    }
+
+    fn end_of_body(&mut self) -> End {
+        let end = self.parts.reader.end_of_body(&self.observed.facts);
+        self.observed.judged(end, false)
+    }
+
+    fn take_tail(&mut self) -> BytesMut {
+        std::mem::take(&mut self.tail)
+    }
+
+    fn take_terminator(&mut self) -> BytesMut {
+        let mut terminator = std::mem::take(&mut self.terminator);
+        if terminator.is_empty() {
+            self.parts.writer.terminator(&self.observed.facts, &mut terminator);
+        }
+        terminator
+    }
+
+    fn take_whole(&mut self) -> Vec<u8> {
+        self.whole.take().unwrap_or_else(|| self.parts.collect.take())
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.observed.facts
+    }
+
+    fn facts_mut(&mut self) -> &mut Facts {
+        &mut self.observed.facts
+    }
+
+    fn held(&self) -> usize {
+        let whole = self.whole.as_ref().map_or(0, Vec::len);
+        self.tail
+            .len()
+            .saturating_add(whole)
+            .saturating_add(self.parts.collect.held())
+            .saturating_add(self.parts.writer.held())
+            .saturating_add(self.parts.reader.held())
+    }
+
+    fn sequence(&self) -> u64 {
+        self.passed
+    }
+}
