@@ -14,6 +14,7 @@ mod names;
 mod request;
 mod signed;
 mod text;
+mod upstream;
 mod whole;
 
 pub use degrade::{again_prompt, apply, lowered, refuse_foreign, say_format, schema_prompt};
@@ -22,8 +23,9 @@ pub use finish::{Finish, Meaning, Words};
 pub use json_end::JsonEnd;
 pub use names::{FREE_TEXT, Form, Limits, NAMESPACE_END, Names, Own, is_plain};
 pub use request::{
-    Again, Audio, Degrade, Effort, File, Format, Image, Part, Request, Role, Signed, Source,
-    Target, Thinking, Tool, ToolChoice, Turn, Unable, Upstream,
+    Audio, Effort, File, Format, Image, Part, Request, Role, Signed, Source, Thinking, Tool,
+    ToolChoice, Turn,
 };
 pub use text::{Text, decode};
+pub use upstream::{Again, Degrade, Target, Unable, Upstream};
 pub use whole::{Answer, Piece};

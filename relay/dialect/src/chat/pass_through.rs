@@ -7,9 +7,9 @@ use crate::chat::collect::{Aggregate, Full};
 use crate::chat::finish::FINISH_REASONS;
 use crate::chat::repair::Repair;
 use crate::chat::replay;
+use crate::chat::usage;
 use crate::chat::usage::Counts;
 use crate::chat::words::DONE;
-use crate::chat::writer::usage;
 use crate::common::fields::{Fields, Writer};
 use crate::common::json::{elements, members, raw_members, word};
 use crate::errors::provider_error::{ProviderError, parse_error, parse_error_event};
@@ -114,7 +114,8 @@ impl PassThrough {
         let mut kept: Fields = serde_json::from_str(&self.usage).unwrap_or_default();
         let chunk: Fields = serde_json::from_str(text).unwrap_or_default();
         let said = chunk.get("usage").filter(|raw| raw.get().starts_with('{'));
-        let counts = said.map_or_else(|| usage(&self.facts.usage), |raw| raw.get().to_owned());
+        let counts =
+            said.map_or_else(|| usage::write(&self.facts.usage), |raw| raw.get().to_owned());
         if let Ok(counts) = RawValue::from_string(counts) {
             kept.set("usage".to_owned(), counts);
             self.facts.repaired = self.facts.repaired.saturating_add(1);

@@ -7,6 +7,7 @@
 //! another form are the client's own again.
 
 mod choice;
+mod json;
 
 use crate::chat::finish::FINISH_REASONS;
 use crate::common::fields::{Fields, Writer, push_array};
@@ -14,6 +15,7 @@ use crate::common::json::{elements, place, word};
 use crate::neutral::{Meaning, Names};
 use crate::stream::facts::End;
 use choice::{Choice, Context};
+use json::{object_of, set};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -125,20 +127,10 @@ impl Repair {
     }
 }
 
-fn set(fields: &mut Fields, key: &str, json: String) -> bool {
-    RawValue::from_string(json).map(|raw| fields.set(key.to_owned(), raw)).is_ok()
-}
-
 fn array_of(values: &[String]) -> String {
     let mut list = Vec::new();
     push_array(values.iter().map(String::as_str), &mut list);
     String::from_utf8_lossy(&list).into_owned()
-}
-
-fn object_of(fields: &Fields) -> String {
-    let mut writer = Writer::new(Vec::new());
-    writer.all(fields);
-    String::from_utf8_lossy(&writer.finish()).into_owned()
 }
 
 /// A list without entries is left out: SDKs put lists together, and no list is the safest.

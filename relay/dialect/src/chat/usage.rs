@@ -4,6 +4,7 @@ use crate::common::json::{Object, One, count, skip};
 use serde::de::MapAccess;
 use serde_json::value::RawValue;
 use shared::Usage;
+use std::fmt::Write as _;
 
 /// The counts of all `usage` objects of an answer so far, field by field.
 ///
@@ -116,6 +117,26 @@ fn read<'de, A: MapAccess<'de>>(slot: &mut Option<u64>, map: &mut A) -> Result<(
         *slot = Some(count);
     }
     Ok(())
+}
+
+/// Counts in OpenAI's words.
+pub(crate) fn write(usage: &Usage) -> String {
+    let (input, output) = (usage.input.unwrap_or(0), usage.output.unwrap_or(0));
+    let total = input.saturating_add(output);
+    let mut json =
+        format!(r#"{{"prompt_tokens":{input},"completion_tokens":{output},"total_tokens":{total}"#);
+    if usage.cached.is_some() || usage.cache_write.is_some() {
+        let (cached, written) = (usage.cached.unwrap_or(0), usage.cache_write.unwrap_or(0));
+        let _ = write!(
+            json,
+            r#","prompt_tokens_details":{{"cached_tokens":{cached},"cache_write_tokens":{written}}}"#
+        );
+    }
+    if let Some(reasoning) = usage.reasoning {
+        let _ = write!(json, r#","completion_tokens_details":{{"reasoning_tokens":{reasoning}}}"#);
+    }
+    json.push('}');
+    json
 }
 
 #[cfg(test)]

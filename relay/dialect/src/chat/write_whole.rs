@@ -1,6 +1,6 @@
 //! A whole completion, written out of the neutral words.
 
-use crate::chat::writer::usage;
+use crate::chat::usage::write;
 use crate::common::fields::{Writer, push_array};
 use crate::neutral::{Answer, Piece, Signed};
 use crate::stream::facts::Facts;
@@ -31,7 +31,7 @@ pub(crate) fn completion(
     body.raw("created", &created.to_string());
     body.escaped("model", &answer.model);
     push_array([String::from_utf8_lossy(&choice).as_ref()], body.key("choices"));
-    body.raw("usage", &usage(&facts.usage));
+    body.raw("usage", &write(&facts.usage));
     body.finish()
 }
 

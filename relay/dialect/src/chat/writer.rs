@@ -1,11 +1,12 @@
 //! Chunks for a chat client whose answer comes from another dialect.
 
-use crate::chat::TERMINATOR;
+use crate::chat::usage::write;
+use crate::chat::words::TERMINATOR;
 use crate::neutral::{Answer, Event, Finish, Signed};
 use crate::stream::facts::{AnswerSpec, Facts};
 use crate::stream::observer::Writer;
 use bytes::{BufMut as _, BytesMut};
-use shared::{Dialect, Usage};
+use shared::Dialect;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -174,7 +175,7 @@ impl Writer for ChatWriter {
         self.chunk(&["{}"], &format!("\"{finish}\""), out);
         if self.wants_usage {
             out.put_slice(self.head.as_bytes());
-            let _ = write!(out, r#"[],"usage":{}}}"#, usage(&facts.usage));
+            let _ = write!(out, r#"[],"usage":{}}}"#, write(&facts.usage));
             out.put_slice(b"\n\n");
         }
     }
@@ -190,24 +191,4 @@ impl Writer for ChatWriter {
     fn whole(&self, answer: &Answer, facts: &Facts) -> Vec<u8> {
         crate::chat::write_whole::completion(answer, facts, self.from, &self.request, self.created)
     }
-}
-
-/// Counts in OpenAI's words.
-pub(crate) fn usage(usage: &Usage) -> String {
-    let (input, output) = (usage.input.unwrap_or(0), usage.output.unwrap_or(0));
-    let total = input.saturating_add(output);
-    let mut json =
-        format!(r#"{{"prompt_tokens":{input},"completion_tokens":{output},"total_tokens":{total}"#);
-    if usage.cached.is_some() || usage.cache_write.is_some() {
-        let (cached, written) = (usage.cached.unwrap_or(0), usage.cache_write.unwrap_or(0));
-        let _ = write!(
-            json,
-            r#","prompt_tokens_details":{{"cached_tokens":{cached},"cache_write_tokens":{written}}}"#
-        );
-    }
-    if let Some(reasoning) = usage.reasoning {
-        let _ = write!(json, r#","completion_tokens_details":{{"reasoning_tokens":{reasoning}}}"#);
-    }
-    json.push('}');
-    json
 }

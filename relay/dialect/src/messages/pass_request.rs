@@ -6,12 +6,14 @@
 //! texts and odd ids, all of which this one would refuse.
 
 mod history;
+mod text;
 
 use crate::common::fields::{Fields, Writer, push_array, push_string};
 use crate::messages::object::Object;
 use crate::messages::write_request::fit_budget;
 use crate::neutral::{Signed, Target, Upstream, again_prompt, lowered, schema_prompt};
 use serde_json::value::RawValue;
+use text::{text, text_block};
 
 /// The body for `target`.
 #[must_use]
@@ -298,22 +300,9 @@ fn string(words: &str) -> String {
     text(out)
 }
 
-/// `words` is JSON already.
-pub(crate) fn text_block(words: &str) -> String {
-    let mut writer = Writer::new(Vec::new());
-    writer.string("type", "text");
-    writer.raw("text", words);
-    text(writer.finish())
-}
-
 fn plain_message(role: &str, words: &str) -> String {
     let mut writer = Writer::new(Vec::new());
     writer.string("role", role);
     writer.string("content", words);
     text(writer.finish())
-}
-
-/// JSON that was put together from text is text.
-pub(crate) fn text(json: Vec<u8>) -> String {
-    String::from_utf8(json).unwrap_or_default()
 }

@@ -55,3 +55,13 @@ impl Counts {
         }
     }
 }
+
+/// Counts in Anthropic's words: there the input is what no cache held.
+pub(crate) fn write(usage: &Usage) -> String {
+    let (cached, written) = (usage.cached.unwrap_or(0), usage.cache_write.unwrap_or(0));
+    let fresh = usage.input.unwrap_or(0).saturating_sub(cached).saturating_sub(written);
+    let output = usage.output.unwrap_or(0);
+    format!(
+        r#"{{"input_tokens":{fresh},"cache_creation_input_tokens":{written},"cache_read_input_tokens":{cached},"output_tokens":{output}}}"#
+    )
+}

@@ -1,8 +1,8 @@
 //! A whole message, written out of the neutral words.
 
 use crate::common::fields::{Writer, push_array};
+use crate::messages::usage::write;
 use crate::messages::words::stop_reason;
-use crate::messages::writer::usage;
 use crate::neutral::{Answer, Piece, Signed, decode};
 use crate::stream::facts::Facts;
 use serde_json::value::RawValue;
@@ -59,7 +59,7 @@ pub(crate) fn message(answer: &Answer, facts: &Facts, from: Dialect, request: &s
         Some(text) => message.escaped("stop_sequence", text),
         None => message.raw("stop_sequence", "null"),
     }
-    message.raw("usage", &usage(&facts.usage));
+    message.raw("usage", &write(&facts.usage));
     message.finish()
 }
 

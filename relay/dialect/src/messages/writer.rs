@@ -4,6 +4,7 @@
 //! calls come interleaved, or text comes into the middle of a call, what belongs to
 //! another block waits until the open one is known to be whole.
 
+use crate::messages::usage::write;
 use crate::messages::words::{STOP, stop_reason};
 use crate::neutral::{Answer, Event, Finish, JsonEnd, Signed, Text};
 use crate::stream::facts::{AnswerSpec, Facts};
@@ -83,7 +84,7 @@ impl MessagesWriter {
         };
         let made = format!("msg_{}", self.request);
         let id = if id.is_empty() { &made } else { id };
-        let usage = usage(&Usage { output: Some(0), ..facts.usage });
+        let usage = write(&Usage { output: Some(0), ..facts.usage });
         self.json.clear();
         let _ = write!(
             self.json,
@@ -273,7 +274,7 @@ impl Writer for MessagesWriter {
         let stop_sequence = self.stop_sequence.as_ref();
         let stop_sequence = stop_sequence
             .map_or_else(|| "null".to_owned(), |text| format!("\"{}\"", text.escaped()));
-        let usage = usage(&facts.usage);
+        let usage = write(&facts.usage);
         self.json.clear();
         let _ = write!(
             self.json,
@@ -311,14 +312,4 @@ const fn call_of(event: &Event<'_>) -> Option<usize> {
 
 fn is_blank(event: &Event<'_>) -> bool {
     matches!(event, Event::Arguments { json, .. } if json.decoded().trim().is_empty())
-}
-
-/// Counts in Anthropic's words: there the input is what no cache held.
-pub(crate) fn usage(usage: &Usage) -> String {
-    let (cached, written) = (usage.cached.unwrap_or(0), usage.cache_write.unwrap_or(0));
-    let fresh = usage.input.unwrap_or(0).saturating_sub(cached).saturating_sub(written);
-    let output = usage.output.unwrap_or(0);
-    format!(
-        r#"{{"input_tokens":{fresh},"cache_creation_input_tokens":{written},"cache_read_input_tokens":{cached},"output_tokens":{output}}}"#
-    )
 }

@@ -3,7 +3,8 @@
 //! The words that the relay itself says to a model stand here and nowhere else, so that
 //! a rung is told the same whether its client speaks its dialect or another one.
 
-use crate::neutral::request::{Format, Part, Request, Role, Target, Unable};
+use crate::neutral::request::{Format, Part, Request, Role};
+use crate::neutral::upstream::{Target, Unable};
 use serde_json::value::RawValue;
 
 /// Asks for an answer that follows `schema`, for a system prompt.
@@ -85,7 +86,8 @@ pub fn refuse_foreign(request: &Request) -> Result<(), Unable> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::neutral::request::{Again, Degrade, Tool, Turn};
+    use crate::neutral::request::{Tool, Turn};
+    use crate::neutral::upstream::{Again, Degrade};
 
     const PLAIN: Target<'static> = Target {
         model: "m",

@@ -3,7 +3,7 @@
 //! The index says which call a piece belongs to: entries have been put right before, see
 //! [`Repair`](crate::chat::repair::Repair). In an answer of one piece it is the place.
 
-use crate::chat::collect::{Budget, Full, elements, join, keep, object};
+use crate::chat::collect::keep::{Budget, Full, elements, join, keep, object};
 use crate::common::fields::{Fields, Writer, push_string};
 use crate::common::json::{is_bare, place, string_inner};
 use serde_json::value::RawValue;

@@ -1,7 +1,7 @@
 //! One choice of an answer.
 
 use crate::chat::collect::calls::{Call, Calls};
-use crate::chat::collect::{Budget, FIELD, Full, elements, join, keep, object};
+use crate::chat::collect::keep::{Budget, FIELD, Full, elements, join, keep, object};
 use crate::common::fields::{Fields, Writer, push_array};
 use crate::common::json::string_inner;
 use serde_json::value::RawValue;

@@ -1,7 +1,7 @@
 //! The calls of one choice, and those whose name is not whole yet.
 
 use crate::chat::calls::{Calls, Entry, Step};
-use crate::chat::repair::{object_of, set};
+use crate::chat::repair::json::{object_of, set};
 use crate::common::fields::{Fields, push_string};
 use crate::common::json::is_bare;
 use crate::neutral::{Names, Text};

@@ -7,7 +7,7 @@
 
 use crate::common::fields::{Writer, push_array, push_string};
 use crate::messages::object::Object;
-use crate::messages::pass_request::{text, text_block};
+use crate::messages::pass_request::text::{text, text_block};
 use crate::messages::write_request::Ids;
 use serde_json::value::RawValue;
 
