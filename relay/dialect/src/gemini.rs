@@ -11,7 +11,7 @@ mod write_request;
 
 use crate::endpoint::Address;
 use crate::errors::rows::Row;
-use crate::neutral::{Request, Target, Unable, Upstream};
+use crate::neutral::{Request, Target, Unsupported, Upstream};
 use crate::spec::Spec;
 use crate::stream::facts::AnswerSpec;
 use crate::stream::observer::Reader;
@@ -49,11 +49,15 @@ impl Spec for Gemini {
         true
     }
 
-    fn can_write(&self, request: &Request) -> Result<(), Unable> {
-        write_request::can_be_told(request)
+    fn can_write(&self, request: &Request) -> Result<(), Unsupported> {
+        write_request::can_write(request)
     }
 
-    fn write_request(&self, request: &Request, target: &Target<'_>) -> Result<Upstream, Unable> {
+    fn write_request(
+        &self,
+        request: &Request,
+        target: &Target<'_>,
+    ) -> Result<Upstream, Unsupported> {
         write_request::write_request(request, target)
     }
 }

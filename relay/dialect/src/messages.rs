@@ -27,7 +27,7 @@ use crate::common::values::{member, schema_format};
 use crate::endpoint::Address;
 use crate::errors::client_error::ClientError;
 use crate::errors::rows::Row;
-use crate::neutral::{Limits, Request, Target, Unable, Upstream};
+use crate::neutral::{Limits, Request, Target, Unsupported, Upstream};
 use crate::spec::{ClientSpec, Spec};
 use crate::stream::facts::AnswerSpec;
 use crate::stream::observer::{Reader, Writer};
@@ -56,11 +56,15 @@ impl Spec for Messages {
         Box::new(reader::MessagesReader::new(spec.finishes))
     }
 
-    fn can_write(&self, request: &Request) -> Result<(), Unable> {
-        write_request::can_be_told(request)
+    fn can_write(&self, request: &Request) -> Result<(), Unsupported> {
+        write_request::can_write(request)
     }
 
-    fn write_request(&self, request: &Request, target: &Target<'_>) -> Result<Upstream, Unable> {
+    fn write_request(
+        &self,
+        request: &Request,
+        target: &Target<'_>,
+    ) -> Result<Upstream, Unsupported> {
         write_request::write_request(request, target)
     }
 

@@ -17,7 +17,7 @@ mod text;
 mod upstream;
 mod whole;
 
-pub use degrade::{again_prompt, apply, lowered, refuse_foreign, say_format, schema_prompt};
+pub use degrade::{again_prompt, apply, lowered, refuse_unsupported, say_format, schema_prompt};
 pub use event::Event;
 pub use finish::{Finish, Meaning, Words};
 pub use json_end::JsonEnd;
@@ -27,5 +27,5 @@ pub use request::{
     ToolChoice, Turn,
 };
 pub use text::{Text, decode};
-pub use upstream::{Again, Degrade, Target, Unable, Upstream};
+pub use upstream::{Again, Degrade, Target, Unsupported, Upstream};
 pub use whole::{Answer, Piece};

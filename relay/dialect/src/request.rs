@@ -18,7 +18,7 @@ use crate::common::quoted::is_quoted;
 use crate::common::spots::{Found, Part, edit};
 use crate::common::thinks;
 use crate::common::values::{flag, limit_of};
-use crate::neutral::{self, Limits, Names, Target, Unable, Upstream};
+use crate::neutral::{self, Limits, Names, Target, Unsupported, Upstream};
 use crate::table;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
@@ -44,9 +44,9 @@ pub struct ClientRequest {
     /// Fields that rungs of other dialects may go without.
     ignored: Arc<[String]>,
     /// Read for the first rung of another dialect.
-    neutral: OnceLock<Result<neutral::Request, Unable>>,
+    neutral: OnceLock<Result<neutral::Request, Unsupported>>,
     /// Whether each dialect can be told it, in the order of [`Dialect::ALL`].
-    told: [OnceLock<Result<(), Unable>>; Dialect::ALL.len()],
+    supported: [OnceLock<Result<(), Unsupported>>; Dialect::ALL.len()],
 }
 
 /// Without the fields: a prompt has no place in a log.
@@ -76,7 +76,7 @@ impl ClientRequest {
         let (wants_usage, choices) = client.usage_and_choices(&fields)?;
         let mut needs = client.needs(&fields)?;
         needs.thinks = thinks::thinks(&fields);
-        let (neutral, told) = (OnceLock::new(), Default::default());
+        let (neutral, supported) = (OnceLock::new(), Default::default());
         let ignored = Arc::default();
         let size = body.len();
         Ok(Self {
@@ -92,7 +92,7 @@ impl ClientRequest {
             needs,
             ignored,
             neutral,
-            told,
+            supported,
         })
     }
 
@@ -140,7 +140,7 @@ impl ClientRequest {
             needs,
             ignored: Arc::default(),
             neutral: OnceLock::new(),
-            told: Default::default(),
+            supported: Default::default(),
         })
     }
 
@@ -166,7 +166,7 @@ impl ClientRequest {
     /// The same, and rungs of other dialects may go without the fields `ignored`.
     #[must_use]
     pub fn ignoring(self, ignored: Arc<[String]>) -> Self {
-        Self { ignored, neutral: OnceLock::new(), told: Default::default(), ..self }
+        Self { ignored, neutral: OnceLock::new(), supported: Default::default(), ..self }
     }
 
     /// The same with the items that it only refers to, as `find` has them by their ids.
@@ -179,8 +179,8 @@ impl ClientRequest {
         let Some(followed) = client.follow(&self.fields, find)? else { return Ok(self) };
         let needs = client.needs(&followed.full)?;
         let fields = followed.own;
-        let (neutral, told) = (OnceLock::new(), Default::default());
-        Ok(Self { fields, full: Some(followed.full), needs, neutral, told, ..self })
+        let (neutral, supported) = (OnceLock::new(), Default::default());
+        Ok(Self { fields, full: Some(followed.full), needs, neutral, supported, ..self })
     }
 
     /// What its client may refer to later, by ids: the answer, a whole one or the last event of
@@ -208,7 +208,7 @@ impl ClientRequest {
             choices: 0,
             needs: Needs::default(),
             neutral: OnceLock::new(),
-            told: Default::default(),
+            supported: Default::default(),
             ignored: Arc::default(),
         }
     }
@@ -292,17 +292,17 @@ impl ClientRequest {
     /// # Errors
     ///
     /// Names what has no words in `to`.
-    pub fn can_be_told(&self, to: Dialect) -> Result<(), Unable> {
+    pub fn supported_by(&self, to: Dialect) -> Result<(), Unsupported> {
         let find = || {
             if table::owner(self.endpoint).is_some_and(|own| own != to) {
-                return Err(Unable { feature: self.endpoint.name().to_owned() });
+                return Err(Unsupported { field: self.endpoint.name().to_owned() });
             }
             table::spec(to).can_write(self.neutral()?)
         };
         let place = Dialect::ALL.iter().position(|one| *one == to);
-        match place.and_then(|place| self.told.get(place)) {
+        match place.and_then(|place| self.supported.get(place)) {
             _ if to == self.dialect => Ok(()),
-            Some(told) => told.get_or_init(find).clone(),
+            Some(known) => known.get_or_init(find).clone(),
             None => find(),
         }
     }
@@ -313,9 +313,9 @@ impl ClientRequest {
     /// # Errors
     ///
     /// Names what has no words in `to`, or what in the request is wrong.
-    pub fn upstream(&self, to: Dialect, target: &Target<'_>) -> Result<Upstream, Unable> {
+    pub fn upstream(&self, to: Dialect, target: &Target<'_>) -> Result<Upstream, Unsupported> {
         if table::owner(self.endpoint).is_some_and(|own| own != to) {
-            return Err(Unable { feature: self.endpoint.name().to_owned() });
+            return Err(Unsupported { field: self.endpoint.name().to_owned() });
         }
         if !matches!(self.endpoint, Endpoint::Answer | Endpoint::Completions) {
             let body = self.for_model(target.model);
@@ -326,7 +326,7 @@ impl ClientRequest {
         }
         let request = self.neutral()?;
         let mut upstream = table::spec(to).write_request(request, target)?;
-        upstream.left_out.extend(&request.unsaid);
+        upstream.left_out.extend(&request.left_out);
         Ok(upstream)
     }
 
@@ -339,15 +339,15 @@ impl ClientRequest {
     }
 
     /// The request in neutral words, read once.
-    fn neutral(&self) -> Result<&neutral::Request, Unable> {
+    fn neutral(&self) -> Result<&neutral::Request, Unsupported> {
         self.neutral.get_or_init(|| self.read()).as_ref().map_err(Clone::clone)
     }
 
-    fn read(&self) -> Result<neutral::Request, Unable> {
+    fn read(&self) -> Result<neutral::Request, Unsupported> {
         let fields = self.full.as_ref().unwrap_or(&self.fields);
         let read = table::client(self.dialect).read_request(fields);
         // Its own provider may understand what the relay does not.
-        let unable = |reject: Reject| Unable { feature: reject.param.unwrap_or(reject.message) };
+        let unable = |reject: Reject| Unsupported { field: reject.param.unwrap_or(reject.message) };
         let mut request = read.map_err(unable)?;
         harmless::leave_out(&mut request, &self.ignored);
         Ok(request)

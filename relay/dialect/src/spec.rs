@@ -8,7 +8,7 @@ use crate::common::spots::{Part, Spot};
 use crate::endpoint::{Address, Endpoint};
 use crate::errors::client_error::ClientError;
 use crate::errors::rows::Row;
-use crate::neutral::{Limits, Request, Target, Unable, Upstream};
+use crate::neutral::{Limits, Request, Target, Unsupported, Upstream};
 use crate::stream::facts::AnswerSpec;
 use crate::stream::observer::{Reader, Writer};
 use crate::stream::transform::Transform;
@@ -39,13 +39,17 @@ pub(crate) trait Spec: Sync {
     ///
     /// # Errors
     /// Names what cannot.
-    fn can_write(&self, request: &Request) -> Result<(), Unable>;
+    fn can_write(&self, request: &Request) -> Result<(), Unsupported>;
 
     /// Writes a request.
     ///
     /// # Errors
     /// Names what cannot be written.
-    fn write_request(&self, request: &Request, target: &Target<'_>) -> Result<Upstream, Unable>;
+    fn write_request(
+        &self,
+        request: &Request,
+        target: &Target<'_>,
+    ) -> Result<Upstream, Unsupported>;
 
     /// The same dialect as clients speak it; `None`: none does.
     fn client(&self) -> Option<&'static dyn ClientSpec> {

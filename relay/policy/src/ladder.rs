@@ -167,8 +167,8 @@ impl RungSpec {
 
     /// Whether it can be told all of `need`'s request.
     #[must_use]
-    pub const fn can_be_told(&self, need: &Need) -> bool {
-        need.untold & (1 << (self.dialect & 7)) == 0
+    pub const fn can_express(&self, need: &Need) -> bool {
+        need.unsupported & (1 << (self.dialect & 7)) == 0
     }
 
     /// Whether its answers are as long as `need` asks for.
@@ -322,7 +322,7 @@ pub struct Need {
     /// Whether a second call could do something twice.
     pub side_effects: bool,
     /// One bit for the number of each dialect that has no words for some of it.
-    pub untold: u8,
+    pub unsupported: u8,
     /// The number of its own dialect.
     pub dialect: u8,
     /// Whether its calls go out later than they are dialled: [`Input::Sent`] tells when.

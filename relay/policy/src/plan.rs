@@ -25,7 +25,7 @@ pub fn plan(at: LadderIndex, ladder: &LadderSpec, need: &Need, board: &Board, no
     let needs = need.capabilities.union(ladder.require);
     let largest = largest_context(ladder, board, |spec| {
         spec.can_for(need).lacks(needs).is_none()
-            && spec.can_be_told(need)
+            && spec.can_express(need)
             && spec.gives_enough(need)
     });
     let mut plan = Plan::default();
@@ -44,7 +44,7 @@ pub fn plan(at: LadderIndex, ladder: &LadderSpec, need: &Need, board: &Board, no
         plan.lacking = plan.lacking.or(lacking);
         let verdict = if lacking.is_some() {
             Err(PassedOver::Capability)
-        } else if !spec.can_be_told(need) {
+        } else if !spec.can_express(need) {
             Err(PassedOver::Dialect)
         } else if !fits(spec, need) && spec.context < largest {
             // The size is an estimate: it may not remove the rung with the most room.

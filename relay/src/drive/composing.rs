@@ -10,7 +10,7 @@ use super::aside::{Aside, SMALL};
 use super::in_force::{Ladder, Rung};
 use super::line::Wrong;
 use crate::provider::{Ask, Call};
-use dialect::neutral::{Again, Degrade, Names, Target, Unable, Upstream};
+use dialect::neutral::{Again, Degrade, Names, Target, Unsupported, Upstream};
 use dialect::request::{ClientRequest, Endpoint};
 use http::HeaderMap;
 use std::pin::Pin;
@@ -51,7 +51,7 @@ pub(super) const fn is_aside(size: usize) -> bool {
 }
 
 impl Asked {
-    fn compose(&self) -> Result<Upstream, Unable> {
+    fn compose(&self) -> Result<Upstream, Unsupported> {
         let prompts = &self.ladder.prompts;
         let again = self.again.as_ref();
         let target = Target {
@@ -79,8 +79,8 @@ impl Asked {
 }
 
 enum State {
-    Done(Option<Result<Upstream, Unable>>),
-    Aside(oneshot::Receiver<Result<Upstream, Unable>>),
+    Done(Option<Result<Upstream, Unsupported>>),
+    Aside(oneshot::Receiver<Result<Upstream, Unsupported>>),
 }
 
 /// A request that is being composed.
@@ -131,7 +131,7 @@ impl Composing {
                 (rung.provider.call(ask), left_out, upstream.names)
             }
             // The plan leaves out rungs that cannot be told, so this is for the unforeseen.
-            Some(Err(unable)) => (Call::unable(&unable.feature), Vec::new(), Names::default()),
+            Some(Err(unable)) => (Call::unable(&unable.field), Vec::new(), Names::default()),
             None => {
                 let call = Call::own_fault("the relay failed to compose the request");
                 (call, Vec::new(), Names::default())

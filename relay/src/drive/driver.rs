@@ -578,7 +578,7 @@ fn need(
         max_output: needs.max_output,
         side_effects: needs.side_effects,
         sent_later: is_aside(request.size()),
-        untold: untold(request, in_force, ladder),
+        unsupported: unsupported(request, in_force, ladder),
         dialect: dialect_number(request.dialect()),
         // With one client there is nobody to be told from.
         client: client.filter(|_| in_force.config.clients.len() > 1).map_or(0, number_of),
@@ -586,10 +586,10 @@ fn need(
 }
 
 /// The dialects on this ladder that have no words for some of the request.
-fn untold(request: &ClientRequest, in_force: &InForce, ladder: &Ladder) -> u8 {
+fn unsupported(request: &ClientRequest, in_force: &InForce, ladder: &Ladder) -> u8 {
     let rungs = ladder.spec.rungs.iter().filter_map(|rung| in_force.rung(*rung));
     let dialects = rungs.map(|rung| rung.provider.dialect());
     dialects
-        .filter(|dialect| request.can_be_told(*dialect).is_err())
-        .fold(0, |untold, dialect| untold | 1 << dialect_number(dialect))
+        .filter(|dialect| request.supported_by(*dialect).is_err())
+        .fold(0, |unsupported, dialect| unsupported | 1 << dialect_number(dialect))
 }

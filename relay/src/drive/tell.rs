@@ -23,9 +23,9 @@ pub(super) fn words(
     failure: &Failure,
     name: &str,
     speaker: Option<&ProviderError>,
-    untold: Option<&str>,
+    unsupported: Option<&str>,
 ) -> Words {
-    let words = own_words(failure, name, speaker, untold);
+    let words = own_words(failure, name, speaker, unsupported);
     let is_said = matches!(failure.told, Told::Rejected(_));
     let said = speaker.map(|error| error.message.trim()).filter(|said| !said.is_empty());
     match said.filter(|_| !is_said) {
@@ -40,7 +40,7 @@ fn own_words(
     failure: &Failure,
     name: &str,
     speaker: Option<&ProviderError>,
-    untold: Option<&str>,
+    unsupported: Option<&str>,
 ) -> Words {
     let upstream = |code: &str, message: String| Words {
         message,
@@ -51,7 +51,7 @@ fn own_words(
     };
     match failure.told {
         Told::Rejected(outcome) => rejected(name, outcome, speaker),
-        Told::NoRungAble { reason: PassedOver::Dialect, .. } => no_words(name, untold),
+        Told::NoRungAble { reason: PassedOver::Dialect, .. } => no_words(name, unsupported),
         Told::NoRungAble { reason, feature } => {
             no_rung_able(name, reason, feature.map(Capability::as_str))
         }
@@ -153,9 +153,11 @@ fn rejected(name: &str, outcome: AttemptOutcome, speaker: Option<&ProviderError>
     }
 }
 
-fn no_words(name: &str, untold: Option<&str>) -> Words {
+fn no_words(name: &str, unsupported: Option<&str>) -> Words {
     // What there is to say of a field follows its name.
-    let (field, why) = match untold.map(|untold| untold.split_once(": ").unwrap_or((untold, ""))) {
+    let (field, why) = match unsupported
+        .map(|unsupported| unsupported.split_once(": ").unwrap_or((unsupported, "")))
+    {
         Some((field, why)) => (Some(field), Some(why).filter(|why| !why.is_empty())),
         None => (None, None),
     };

@@ -226,7 +226,7 @@ pub(super) async fn check(
     let dialects: Vec<Dialect> = rungs.map(|rung| rung.provider.dialect()).collect();
     let told = here_or_aside(size, move || {
         for dialect in dialects {
-            let _remembered = request.can_be_told(dialect);
+            let _remembered = request.supported_by(dialect);
         }
         request
     });

@@ -17,7 +17,7 @@ use crate::common::fields::{Fields, Writer};
 use crate::common::json::place;
 use choice::Choice;
 pub(crate) use keep::Full;
-use keep::{Budget, FIELD, elements, join, keep, object};
+use keep::{Budget, elements, keep, object};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use crate::common::openai::{CACHE_MARK, effort, free_text, function, schema, too
 use crate::common::reject::Reject;
 use crate::neutral::{Format, Request, Thinking, Tool, ToolChoice};
 
-/// What becomes of the fields that [`read_request`] does not take. All others are foreign,
+/// What becomes of the fields that [`read_request`] does not take. All others are unsupported,
 /// such as `n` above 1, `logit_bias`, `prediction`, `web_search_options`, `functions`.
 const TOP: &[Rule] = &[
     // The relay's own.
@@ -114,7 +114,7 @@ fn tool(value: &Value<'_>, request: &mut Request) -> Result<(), Reject> {
     }
     if !matches!(kind.as_deref(), None | Some("function")) {
         // A tool that the provider runs.
-        request.foreign.push(members.at("type"));
+        request.unsupported.push(members.at("type"));
         return Ok(());
     }
     let missing = Reject::missing(&members.at("function"), "an object with the function's name");
@@ -132,7 +132,7 @@ fn chosen(mut members: Members<'_>, request: &mut Request) -> Result<Option<Tool
         None | Some("function") => "function",
         Some("custom") => "custom",
         Some(_) => {
-            request.foreign.push(members.at("type"));
+            request.unsupported.push(members.at("type"));
             return Ok(None);
         }
     };
@@ -156,7 +156,7 @@ fn format(members: &mut Members<'_>, request: &mut Request) -> Result<Option<For
             Ok(Some(format))
         }
         _ => {
-            request.foreign.push(members.at("type"));
+            request.unsupported.push(members.at("type"));
             Ok(None)
         }
     }
@@ -187,7 +187,7 @@ fn thinking(top: &mut Members<'_>, request: &mut Request) -> Result<Option<Think
             "disabled" => Some(Thinking::Off),
             "enabled" | "adaptive" => budget.or(thinking).or(Some(Thinking::Adaptive)),
             _ => {
-                request.foreign.push(members.at("type"));
+                request.unsupported.push(members.at("type"));
                 None
             }
         };

@@ -9,7 +9,8 @@ mod messages;
 use crate::common::openai::{SCHEMA_NAME, Schema, body, effort_word, refuse_prefill, thinks};
 use crate::common::shape::give_properties;
 use crate::neutral::{
-    Format, Request, Target, Thinking, Tool, ToolChoice, Unable, Upstream, apply, refuse_foreign,
+    Format, Request, Target, Thinking, Tool, ToolChoice, Unsupported, Upstream, apply,
+    refuse_unsupported,
 };
 use messages::Message;
 use serde::Serialize;
@@ -96,8 +97,8 @@ enum ResponseFormat<'a> {
 /// # Errors
 ///
 /// Names what it has none for.
-pub fn can_be_told(request: &Request) -> Result<(), Unable> {
-    refuse_foreign(request)?;
+pub fn can_write(request: &Request) -> Result<(), Unsupported> {
+    refuse_unsupported(request)?;
     refuse_prefill(request)?;
     messages::write(request).map(drop)
 }
@@ -106,9 +107,9 @@ pub fn can_be_told(request: &Request) -> Result<(), Unable> {
 ///
 /// # Errors
 ///
-/// As [`can_be_told`].
-pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unable> {
-    refuse_foreign(request)?;
+/// As [`can_write`].
+pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unsupported> {
+    refuse_unsupported(request)?;
     refuse_prefill(request)?;
     let mut request = request.clone();
     apply(&mut request, target);

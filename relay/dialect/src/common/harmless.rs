@@ -40,17 +40,17 @@ const BOOKKEEPING: &[&str] = &[
     "keep_alive",
 ];
 
-/// Takes those fields out of what is foreign in `request`, and notes that they are left out.
+/// Takes those fields out of what is unsupported in `request`, and notes that they are left out.
 /// `named` are those of the config.
 pub(crate) fn leave_out(request: &mut Request, named: &[String]) {
-    let Request { foreign, unsaid, .. } = request;
-    foreign.retain(|path| {
+    let Request { unsupported, left_out, .. } = request;
+    unsupported.retain(|path| {
         let known = BOOKKEEPING.iter().find(|field| *field == path).copied();
         let Some(word) = known.or_else(|| is_named(path, named).then_some(BY_CONFIG)) else {
             return true;
         };
-        if !unsaid.contains(&word) {
-            unsaid.push(word);
+        if !left_out.contains(&word) {
+            left_out.push(word);
         }
         false
     });

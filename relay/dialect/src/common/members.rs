@@ -1,7 +1,7 @@
 //! A client's JSON object, taken apart without losing a member.
 //!
 //! What a reader of requests knows it takes; what is left in the end is held against a
-//! table, and what no table knows is foreign. So a field that nobody has heard of yet
+//! table, and what no table knows is unsupported. So a field that nobody has heard of yet
 //! can keep a request from a rung of another dialect, but can never vanish on the way.
 
 use crate::common::fields::Fields;
@@ -31,7 +31,7 @@ impl Rule {
         Self { field, values: &[], wish: false }
     }
 
-    /// With these values it says nothing; with others it is foreign.
+    /// With these values it says nothing; with others it is unsupported.
     pub(crate) const fn harmless_at(field: &'static str, values: &'static [&'static str]) -> Self {
         Self { field, values, wish: false }
     }
@@ -186,7 +186,7 @@ impl<'a> Members<'a> {
         self.take(key).map(|value| value.members()).transpose()
     }
 
-    /// Judges what nobody took: by `rules`, and what they do not cover is foreign.
+    /// Judges what nobody took: by `rules`, and what they do not cover is unsupported.
     pub(crate) fn finish(self, rules: &[Rule], request: &mut Request) {
         for (key, value) in &self.items {
             if value.get() == "null" {
@@ -194,12 +194,12 @@ impl<'a> Members<'a> {
             }
             match rules.iter().find(|rule| rule.field == key.as_ref() && rule.covers(value)) {
                 Some(Rule { wish: true, field, .. }) => {
-                    if !request.unsaid.contains(field) {
-                        request.unsaid.push(field);
+                    if !request.left_out.contains(field) {
+                        request.left_out.push(field);
                     }
                 }
                 Some(_) => {}
-                None => request.foreign.push(self.at(short(key))),
+                None => request.unsupported.push(self.at(short(key))),
             }
         }
     }
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn what_no_table_knows_is_foreign_and_a_null_is_nothing() {
-        for (json, foreign, unsaid) in [
+        for (json, unsupported, left_out) in [
             (r#"{"note":{"a":1},"n":1}"#, vec![], vec![]),
             (r#"{"n":[1, 2]}"#, vec![], vec![]),
             (r#"{"n":2}"#, vec!["n"], vec![]),
@@ -260,13 +260,13 @@ mod tests {
         ] {
             let request = judged(json);
             assert_eq!(
-                (request.foreign, request.unsaid),
-                (foreign.iter().map(|f| (*f).to_owned()).collect(), unsaid),
+                (request.unsupported, request.left_out),
+                (unsupported.iter().map(|f| (*f).to_owned()).collect(), left_out),
                 "{json}"
             );
         }
         let long = judged(&format!(r#"{{"{}":1}}"#, "é".repeat(500)));
-        assert_eq!(long.foreign, ["é".repeat(32)]);
+        assert_eq!(long.unsupported, ["é".repeat(32)]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::common::members::{Members, Rule, Value};
 use crate::common::reject::Reject;
 use crate::neutral::{
     Audio, Degrade, Effort, FREE_TEXT, File, Format, Image, Part, Request, Signed, Source, Target,
-    Thinking, Tool, ToolChoice, Unable,
+    Thinking, Tool, ToolChoice, Unsupported,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -161,7 +161,7 @@ pub(crate) fn tool_choice(
     }
     let choice = choice_word(&value.string()?);
     if choice.is_none() {
-        request.foreign.push(value.path().to_owned());
+        request.unsupported.push(value.path().to_owned());
     }
     Ok(choice)
 }
@@ -211,7 +211,7 @@ pub(crate) fn audio(part: &mut Members<'_>, request: &mut Request) -> Result<Opt
 fn source(url: &str, path: &str, request: &mut Request) -> Option<Source> {
     let source = Source::of_url(url);
     if source.is_none() {
-        request.foreign.push(path.to_owned());
+        request.unsupported.push(path.to_owned());
     }
     source
 }
@@ -242,9 +242,9 @@ impl Serialize for Url<'_> {
 }
 
 /// What `source` has for a URL; none where only its provider can find it.
-pub(crate) fn url<'a>(source: &'a Source, feature: &str) -> Result<Url<'a>, Unable> {
+pub(crate) fn url<'a>(source: &'a Source, field: &str) -> Result<Url<'a>, Unsupported> {
     match source {
-        Source::Id(_) => Err(Unable { feature: format!("{feature} by its provider's id") }),
+        Source::Id(_) => Err(Unsupported { field: format!("{field} by its provider's id") }),
         Source::Url(_) | Source::Base64 { .. } => Ok(Url(source)),
     }
 }
@@ -292,7 +292,7 @@ pub(crate) fn result_text(parts: &[Part], is_error: bool) -> Cow<'_, str> {
 /// A conversation whose last turn is the model's is to be carried on by it. These dialects
 /// have no word for that: the answer would begin anew, and the client would put it behind
 /// what is there.
-pub(crate) fn refuse_prefill(request: &Request) -> Result<(), Unable> {
+pub(crate) fn refuse_prefill(request: &Request) -> Result<(), Unsupported> {
     use crate::neutral::Role;
     let last = request.turns.iter().rfind(|turn| !turn.parts.is_empty());
     let prefilled = last.is_some_and(|turn| {
@@ -300,7 +300,7 @@ pub(crate) fn refuse_prefill(request: &Request) -> Result<(), Unable> {
             && turn.parts.iter().any(|part| matches!(part, Part::Text(text) if !text.is_empty()))
             && !turn.parts.iter().any(|part| matches!(part, Part::Call { .. }))
     });
-    if prefilled { Err(Unable { feature: "assistant_prefill".to_owned() }) } else { Ok(()) }
+    if prefilled { Err(Unsupported { field: "assistant_prefill".to_owned() }) } else { Ok(()) }
 }
 
 /// A proof that stands in Gemini's own place of a call: `{google: {thought_signature}}`.
@@ -333,8 +333,8 @@ pub(crate) struct Schema<'a> {
 }
 
 /// Writes a body.
-pub(crate) fn body(body: &impl Serialize) -> Result<Vec<u8>, Unable> {
-    serde_json::to_vec(body).map_err(|_| Unable { feature: "a number out of range".to_owned() })
+pub(crate) fn body(body: &impl Serialize) -> Result<Vec<u8>, Unsupported> {
+    serde_json::to_vec(body).map_err(|_| Unsupported { field: "a number out of range".to_owned() })
 }
 
 /// Lowers the limit `key` to what the rung gives, where that is asked for.

@@ -7,8 +7,8 @@ mod contents;
 mod thinking;
 
 use crate::neutral::{
-    Form, Format, Limits, Request, Target, ToolChoice, Unable, Upstream, apply, is_plain,
-    refuse_foreign, say_format,
+    Form, Format, Limits, Request, Target, ToolChoice, Unsupported, Upstream, apply, is_plain,
+    refuse_unsupported, say_format,
 };
 use body::{Body, CallingConfig, Content, Function, GenerationConfig, Part, ToolConfig, Tools};
 
@@ -31,8 +31,8 @@ const MOST_STOPS: usize = 5;
 /// # Errors
 ///
 /// Names what it has none for.
-pub fn can_be_told(request: &Request) -> Result<(), Unable> {
-    refuse_foreign(request)?;
+pub fn can_write(request: &Request) -> Result<(), Unsupported> {
+    refuse_unsupported(request)?;
     contents::write(request, "").map(drop)
 }
 
@@ -40,9 +40,9 @@ pub fn can_be_told(request: &Request) -> Result<(), Unable> {
 ///
 /// # Errors
 ///
-/// As [`can_be_told`].
-pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unable> {
-    refuse_foreign(request)?;
+/// As [`can_write`].
+pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unsupported> {
+    refuse_unsupported(request)?;
     let mut request = request.clone();
     apply(&mut request, target);
     let names = LIMITS.fit(&mut request);

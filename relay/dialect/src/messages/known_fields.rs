@@ -1,6 +1,6 @@
 //! Which fields of messages have a neutral word, and which can be done without.
 //!
-//! What stands in no table is foreign: only a rung of this dialect can be told it. So a
+//! What stands in no table is unsupported: only a rung of this dialect can be told it. So a
 //! field that Anthropic adds tomorrow is refused elsewhere by its name, never lost.
 
 /// What becomes of a field.

@@ -59,8 +59,8 @@ impl<'a> Object<'a> {
         self.members.0.iter().map(|(key, value)| (key.as_str(), *value))
     }
 
-    /// Adds to `foreign` the path of every field that `table` has no word for.
-    pub(crate) fn name_foreign(&self, table: &[(&str, Rule)], foreign: &mut Vec<String>) {
+    /// Adds to `unsupported` the path of every field that `table` has no word for.
+    pub(crate) fn name_unsupported(&self, table: &[(&str, Rule)], unsupported: &mut Vec<String>) {
         for (key, value) in self.iter().filter(|(_, value)| value.get() != "null") {
             let fine = match table.iter().find(|(name, _)| *name == key) {
                 Some((_, Rule::Read | Rule::Harmless)) => true,
@@ -69,7 +69,7 @@ impl<'a> Object<'a> {
             };
             if !fine {
                 let end = key.floor_char_boundary(LONGEST_NAME);
-                foreign.push(self.path_of(key.get(..end).unwrap_or_default()));
+                unsupported.push(self.path_of(key.get(..end).unwrap_or_default()));
             }
         }
     }

@@ -22,7 +22,7 @@ use serde_json::value::RawValue;
 pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
     let body = Object::of_fields(fields);
     let mut request = Request::default();
-    body.name_foreign(known_fields::REQUEST, &mut request.foreign);
+    body.name_unsupported(known_fields::REQUEST, &mut request.unsupported);
     request.max_output = Some(max_tokens(&body)?);
     system(&body, &mut request)?;
     let mut before_last = request.system.len();
@@ -45,9 +45,9 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
     for (word, path) in served {
         // Alone it is what the client asks for; beside others most answers need none.
         if request.tools.is_empty() {
-            request.foreign.push(path);
-        } else if !request.unsaid.contains(&word) {
-            request.unsaid.push(word);
+            request.unsupported.push(path);
+        } else if !request.left_out.contains(&word) {
+            request.left_out.push(word);
         }
     }
     if let Some(choice) = body.object("tool_choice")? {
@@ -104,13 +104,13 @@ pub(crate) fn messages<'a>(body: &Object<'a>) -> Result<Vec<&'a RawValue>, Rejec
 /// The system prompt: a string or text blocks.
 fn system(at: &Object<'_>, request: &mut Request) -> Result<(), Reject> {
     let key = if at.is_root() { "system" } else { "content" };
-    let texts = blocks::texts(at, key, &mut request.foreign)?;
+    let texts = blocks::texts(at, key, &mut request.unsupported)?;
     request.system.extend(texts.into_iter().filter(|text| !text.is_empty()));
     Ok(())
 }
 
 fn read_message(message: &Object<'_>, request: &mut Request) -> Result<(), Reject> {
-    message.name_foreign(known_fields::MESSAGE, &mut request.foreign);
+    message.name_unsupported(known_fields::MESSAGE, &mut request.unsupported);
     let role = match message.required_text("role")?.as_str() {
         "user" => Role::User,
         "assistant" => Role::Assistant,
@@ -122,7 +122,7 @@ fn read_message(message: &Object<'_>, request: &mut Request) -> Result<(), Rejec
             return Err(Reject::new(&param, "invalid_value", text));
         }
     };
-    let parts = blocks::content(message, &mut request.foreign)?;
+    let parts = blocks::content(message, &mut request.unsupported)?;
     match request.turns.last_mut() {
         Some(turn) if turn.role == role => turn.parts.extend(parts),
         _ => request.turns.push(Turn { role, parts }),
@@ -137,10 +137,10 @@ fn is_of(tool: &Object<'_>, start: &str) -> bool {
 fn read_tool(tool: &Object<'_>, request: &mut Request) -> Result<(), Reject> {
     if tool.text("type")?.is_some_and(|kind| kind != "custom") {
         // The provider runs it, so no other provider can.
-        request.foreign.push(tool.path_of("type"));
+        request.unsupported.push(tool.path_of("type"));
         return Ok(());
     }
-    tool.name_foreign(known_fields::TOOL, &mut request.foreign);
+    tool.name_unsupported(known_fields::TOOL, &mut request.unsupported);
     request.tools.push(Tool {
         name: tool.required_text("name")?,
         description: tool.text("description")?,
@@ -151,14 +151,14 @@ fn read_tool(tool: &Object<'_>, request: &mut Request) -> Result<(), Reject> {
 }
 
 fn read_tool_choice(choice: &Object<'_>, request: &mut Request) -> Result<(), Reject> {
-    choice.name_foreign(known_fields::TOOL_CHOICE, &mut request.foreign);
+    choice.name_unsupported(known_fields::TOOL_CHOICE, &mut request.unsupported);
     request.tool_choice = match choice.required_text("type")?.as_str() {
         "auto" => Some(ToolChoice::Auto),
         "any" => Some(ToolChoice::Any),
         "none" => Some(ToolChoice::None),
         "tool" => Some(ToolChoice::Named(choice.required_text("name")?)),
         _ => {
-            request.foreign.push(choice.path_of("type"));
+            request.unsupported.push(choice.path_of("type"));
             None
         }
     };
@@ -170,17 +170,17 @@ fn read_tool_choice(choice: &Object<'_>, request: &mut Request) -> Result<(), Re
 /// provider is sent anyway; earlier tool calls it is, which costs more and says more.
 fn context_management(body: &Object<'_>, request: &mut Request) -> Result<(), Reject> {
     let Some(management) = body.object("context_management")? else { return Ok(()) };
-    management.name_foreign(known_fields::CONTEXT_MANAGEMENT, &mut request.foreign);
+    management.name_unsupported(known_fields::CONTEXT_MANAGEMENT, &mut request.unsupported);
     for (n, raw) in management.array("edits")?.unwrap_or_default().into_iter().enumerate() {
         let edit = Object::read(format!("{}[{n}]", management.path_of("edits")), raw)?;
         let kind = edit.required_text("type")?;
         let wish = "context_management";
         if kind.starts_with("clear_tool_uses") {
-            if !request.unsaid.contains(&wish) {
-                request.unsaid.push(wish);
+            if !request.left_out.contains(&wish) {
+                request.left_out.push(wish);
             }
         } else if !kind.starts_with("clear_thinking") {
-            request.foreign.push(edit.path_of("type"));
+            request.unsupported.push(edit.path_of("type"));
         }
     }
     Ok(())
@@ -191,21 +191,24 @@ fn how_to_think_and_answer(body: &Object<'_>, request: &mut Request) -> Result<(
     let config = body.object("output_config")?;
     let mut effort = None;
     if let Some(config) = &config {
-        config.name_foreign(known_fields::OUTPUT_CONFIG, &mut request.foreign);
-        effort = read_effort(config, &mut request.foreign)?;
+        config.name_unsupported(known_fields::OUTPUT_CONFIG, &mut request.unsupported);
+        effort = read_effort(config, &mut request.unsupported)?;
     }
     request.thinking = match body.object("thinking")? {
-        Some(thinking) => read_thinking(&thinking, effort, &mut request.foreign)?,
+        Some(thinking) => read_thinking(&thinking, effort, &mut request.unsupported)?,
         None => effort.map(Thinking::Effort),
     };
     let within = config.map(|config| config.object("format")).transpose()?.flatten();
     if let Some(format) = within.or(body.object("output_format")?) {
-        request.format = read_format(&format, &mut request.foreign)?;
+        request.format = read_format(&format, &mut request.unsupported)?;
     }
     Ok(())
 }
 
-fn read_effort(config: &Object<'_>, foreign: &mut Vec<String>) -> Result<Option<Effort>, Reject> {
+fn read_effort(
+    config: &Object<'_>,
+    unsupported: &mut Vec<String>,
+) -> Result<Option<Effort>, Reject> {
     Ok(match config.text("effort")?.as_deref() {
         None => None,
         Some("low") => Some(Effort::Low),
@@ -213,7 +216,7 @@ fn read_effort(config: &Object<'_>, foreign: &mut Vec<String>) -> Result<Option<
         Some("high") => Some(Effort::High),
         Some("xhigh" | "max") => Some(Effort::Max),
         Some(_) => {
-            foreign.push(config.path_of("effort"));
+            unsupported.push(config.path_of("effort"));
             None
         }
     })
@@ -223,9 +226,9 @@ fn read_effort(config: &Object<'_>, foreign: &mut Vec<String>) -> Result<Option<
 fn read_thinking(
     thinking: &Object<'_>,
     effort: Option<Effort>,
-    foreign: &mut Vec<String>,
+    unsupported: &mut Vec<String>,
 ) -> Result<Option<Thinking>, Reject> {
-    thinking.name_foreign(known_fields::THINKING, foreign);
+    thinking.name_unsupported(known_fields::THINKING, unsupported);
     Ok(match thinking.required_text("type")?.as_str() {
         "disabled" => Some(Thinking::Off),
         "adaptive" => Some(effort.map_or(Thinking::Adaptive, Thinking::Effort)),
@@ -234,18 +237,21 @@ fn read_thinking(
             None => return Err(thinking.wrong_type("budget_tokens", "a whole number")),
         },
         _ => {
-            foreign.push(thinking.path_of("type"));
+            unsupported.push(thinking.path_of("type"));
             None
         }
     })
 }
 
-fn read_format(format: &Object<'_>, foreign: &mut Vec<String>) -> Result<Option<Format>, Reject> {
+fn read_format(
+    format: &Object<'_>,
+    unsupported: &mut Vec<String>,
+) -> Result<Option<Format>, Reject> {
     if format.required_text("type")? != "json_schema" {
-        foreign.push(format.path_of("type"));
+        unsupported.push(format.path_of("type"));
         return Ok(None);
     }
-    format.name_foreign(known_fields::FORMAT, foreign);
+    format.name_unsupported(known_fields::FORMAT, unsupported);
     let Some(schema) = format.get("schema") else {
         return Err(format.wrong_type("schema", "a JSON schema"));
     };

@@ -1,6 +1,6 @@
 //! A request in Anthropic's messages, for a client that speaks another dialect.
 //!
-//! Anthropic refuses what others let pass: empty texts, foreign proofs, odd ids, sampling
+//! Anthropic refuses what others let pass: empty texts, unsupported proofs, odd ids, sampling
 //! beside thinking. So what is written here is what it takes; what had to go is named.
 
 mod base64;
@@ -16,7 +16,8 @@ pub(crate) use thinking::fit_budget;
 use crate::common::fields::Fields;
 use crate::common::shape::suits_anthropic;
 use crate::neutral::{
-    Format, Request, Target, Tool, ToolChoice, Unable, Upstream, apply, refuse_foreign, say_format,
+    Format, Request, Target, Tool, ToolChoice, Unsupported, Upstream, apply, refuse_unsupported,
+    say_format,
 };
 use body::{Body, Choice, Json, Metadata, OutputConfig, OutputFormat, Text};
 use serde_json::value::RawValue;
@@ -30,8 +31,8 @@ const LONGEST_USER: usize = 256;
 /// # Errors
 ///
 /// Names what they have none for.
-pub fn can_be_told(request: &Request) -> Result<(), Unable> {
-    refuse_foreign(request)?;
+pub fn can_write(request: &Request) -> Result<(), Unsupported> {
+    refuse_unsupported(request)?;
     turns::write(request).map(drop)
 }
 
@@ -39,9 +40,9 @@ pub fn can_be_told(request: &Request) -> Result<(), Unable> {
 ///
 /// # Errors
 ///
-/// As [`can_be_told`].
-pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unable> {
-    refuse_foreign(request)?;
+/// As [`can_write`].
+pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unsupported> {
+    refuse_unsupported(request)?;
     let mut request = request.clone();
     apply(&mut request, target);
     let names = crate::messages::limits::LIMITS.fit(&mut request);

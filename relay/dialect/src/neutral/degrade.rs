@@ -4,7 +4,7 @@
 //! a rung is told the same whether its client speaks its dialect or another one.
 
 use crate::neutral::request::{Format, Part, Request, Role};
-use crate::neutral::upstream::{Target, Unable};
+use crate::neutral::upstream::{Target, Unsupported};
 use serde_json::value::RawValue;
 
 /// Asks for an answer that follows `schema`, for a system prompt.
@@ -76,9 +76,9 @@ pub fn lowered(asked: Option<u64>, most: Option<u64>) -> Option<u64> {
 /// # Errors
 ///
 /// Names the first such field.
-pub fn refuse_foreign(request: &Request) -> Result<(), Unable> {
-    match request.foreign.first() {
-        Some(path) => Err(Unable { feature: path.clone() }),
+pub fn refuse_unsupported(request: &Request) -> Result<(), Unsupported> {
+    match request.unsupported.first() {
+        Some(path) => Err(Unsupported { field: path.clone() }),
         None => Ok(()),
     }
 }
@@ -181,9 +181,9 @@ mod tests {
 
     #[test]
     fn what_has_no_words_is_refused_by_its_name() {
-        assert!(refuse_foreign(&request()).is_ok());
-        let foreign = vec!["logit_bias".to_owned(), "n".to_owned()];
-        let refused = refuse_foreign(&Request { foreign, ..request() }).unwrap_err();
-        assert_eq!(refused.feature, "logit_bias");
+        assert!(refuse_unsupported(&request()).is_ok());
+        let unsupported = vec!["logit_bias".to_owned(), "n".to_owned()];
+        let refused = refuse_unsupported(&Request { unsupported, ..request() }).unwrap_err();
+        assert_eq!(refused.field, "logit_bias");
     }
 }

@@ -5,7 +5,7 @@ use shared::Dialect;
 
 /// A request, read out of a client's dialect.
 ///
-/// Fields that a dialect has and this has not are named in `foreign`: a rung of
+/// Fields that a dialect has and this has not are named in `unsupported`: a rung of
 /// another dialect cannot be told them. Nothing else is left out silently.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
@@ -46,12 +46,12 @@ pub struct Request {
     /// The client's user, for the provider's abuse watch.
     pub user: Option<String>,
     /// The fields that cannot be said here, as paths such as `logit_bias`.
-    pub foreign: Vec<String>,
+    pub unsupported: Vec<String>,
     /// Wishes that cannot be said here either, and without which the answer is still an
     /// answer to what was asked. [`ClientRequest::upstream`] names them as left out.
     ///
     /// [`ClientRequest::upstream`]: crate::request::ClientRequest::upstream
-    pub unsaid: Vec<&'static str>,
+    pub left_out: Vec<&'static str>,
 }
 
 impl Request {

@@ -55,7 +55,7 @@ pub struct Upstream {
 
 /// A dialect cannot say what was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unable {
+pub struct Unsupported {
     /// The field or feature, as the client knows it; never a value.
-    pub feature: String,
+    pub field: String,
 }

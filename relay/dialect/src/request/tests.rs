@@ -18,7 +18,12 @@ const TARGET: Target<'static> = Target {
 };
 
 /// A request of `dialect`, told to a rung of `to`.
-fn told(dialect: Dialect, body: &str, to: Dialect, target: &Target<'_>) -> Result<Value, Unable> {
+fn told(
+    dialect: Dialect,
+    body: &str,
+    to: Dialect,
+    target: &Target<'_>,
+) -> Result<Value, Unsupported> {
     let request = ClientRequest::parse(dialect, body.as_bytes()).unwrap();
     let upstream = request.upstream(to, target)?;
     Ok(serde_json::from_slice(&upstream.body).unwrap())

@@ -10,7 +10,7 @@ use crate::common::openai::{CACHE_MARK, effort, schema, tool_choice};
 use crate::common::reject::Reject;
 use crate::neutral::{Format, Part, Request, Role, Thinking};
 
-/// What becomes of the fields that [`read_request`] does not take. All others are foreign,
+/// What becomes of the fields that [`read_request`] does not take. All others are unsupported,
 /// such as `previous_response_id`, `conversation`, `prompt`, `background`.
 const TOP: &[Rule] = &[
     // The relay's own.
@@ -23,7 +23,7 @@ const TOP: &[Rule] = &[
     Rule::harmless("prompt_cache_key"),
     Rule::harmless("prompt_cache_retention"),
     CACHE_MARK,
-    // It bounds what the provider's own tools do, and those are foreign themselves.
+    // It bounds what the provider's own tools do, and those are unsupported themselves.
     Rule::harmless("max_tool_calls"),
     // What they say is what is done anyway. OpenAI stores where nothing is said, too, but
     // only who says it counts on it.
@@ -86,7 +86,7 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
     for value in top.list("include")? {
         // The rest tells more of what the provider's own tools did, or gives back proofs.
         if value.string()? == LOGPROBS {
-            request.foreign.push(value.path().to_owned());
+            request.unsupported.push(value.path().to_owned());
         }
     }
     let user = top.string("user")?;
@@ -101,7 +101,7 @@ fn format(members: &mut Members<'_>, request: &mut Request) -> Result<Option<For
         "json_object" => Ok(Some(Format::Json)),
         "json_schema" => schema(members).map(Some),
         _ => {
-            request.foreign.push(members.at("type"));
+            request.unsupported.push(members.at("type"));
             Ok(None)
         }
     }

@@ -10,7 +10,7 @@ use crate::common::openai::{
 };
 use crate::common::shape::give_properties;
 use crate::neutral::{
-    Format, Request, Target, Tool, ToolChoice, Unable, Upstream, apply, refuse_foreign,
+    Format, Request, Target, Tool, ToolChoice, Unsupported, Upstream, apply, refuse_unsupported,
 };
 use items::Item;
 use serde::Serialize;
@@ -109,16 +109,16 @@ enum TextFormat<'a> {
 /// # Errors
 ///
 /// Names what they have none for.
-pub fn can_be_told(request: &Request) -> Result<(), Unable> {
+pub fn can_write(request: &Request) -> Result<(), Unsupported> {
     refuse(request)?;
     conversation(request).map(drop)
 }
 
-fn refuse(request: &Request) -> Result<(), Unable> {
-    refuse_foreign(request)?;
+fn refuse(request: &Request) -> Result<(), Unsupported> {
+    refuse_unsupported(request)?;
     refuse_prefill(request)?;
     if request.stop.iter().any(|text| !text.is_empty()) {
-        return Err(Unable { feature: "stop".to_owned() });
+        return Err(Unsupported { field: "stop".to_owned() });
     }
     Ok(())
 }
@@ -127,8 +127,8 @@ fn refuse(request: &Request) -> Result<(), Unable> {
 ///
 /// # Errors
 ///
-/// As [`can_be_told`].
-pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unable> {
+/// As [`can_write`].
+pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unsupported> {
     refuse(request)?;
     let mut request = request.clone();
     apply(&mut request, target);
@@ -164,14 +164,14 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
 
 /// The system prompt and what was said. Input there must be: where nobody has spoken yet, it
 /// is the system prompt.
-fn conversation(request: &Request) -> Result<(Cow<'_, str>, Vec<Item<'_>>), Unable> {
+fn conversation(request: &Request) -> Result<(Cow<'_, str>, Vec<Item<'_>>), Unsupported> {
     let instructions = paragraphs(request.system.iter().map(String::as_str));
     let input = items::write(request)?;
     if !input.is_empty() {
         return Ok((instructions, input));
     }
     if instructions.is_empty() {
-        return Err(Unable { feature: "a conversation without a word".to_owned() });
+        return Err(Unsupported { field: "a conversation without a word".to_owned() });
     }
     Ok((Cow::default(), vec![items::system(instructions)]))
 }
@@ -193,12 +193,12 @@ fn left_out(request: &Request) -> Vec<&'static str> {
     wishes.into_iter().filter_map(|(wish, is_left_out)| is_left_out.then_some(wish)).collect()
 }
 
-fn offered(tool: &Tool) -> Result<Offered<'_>, Unable> {
+fn offered(tool: &Tool) -> Result<Offered<'_>, Unsupported> {
     let parameters = match &tool.parameters {
         Some(given) => Parameters::Given(given),
         None => {
             let none = RawValue::from_string(NO_PARAMETERS.to_owned());
-            Parameters::None(none.map_err(|_| Unable { feature: "tools".to_owned() })?)
+            Parameters::None(none.map_err(|_| Unsupported { field: "tools".to_owned() })?)
         }
     };
     Ok(Offered {

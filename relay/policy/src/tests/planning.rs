@@ -129,11 +129,11 @@ fn with_every_rung_held_from_the_start_the_walk_waits_or_says_when() {
 #[test]
 fn a_rung_whose_dialect_has_no_words_is_passed_over() {
     let spec = |dialect| RungSpec { dialect, ..RungSpec::default() };
-    let need = Need { untold: 0b0100, ..streaming() };
+    let need = Need { unsupported: 0b0100, ..streaming() };
     let mut stage = Stage::set(ladder(3), vec![spec(2), spec(0), spec(7)], need);
     assert_eq!(dials(&stage.give(Input::Start)), [(1, 1, K::First)]);
     assert_eq!(reasons(&stage), [(0, PassedOver::Dialect)]);
-    let need = Need { untold: 0b1000_0101, ..streaming() };
+    let need = Need { unsupported: 0b1000_0101, ..streaming() };
     let mut stage = Stage::set(ladder(3), vec![spec(2), spec(0), spec(7)], need);
     let told = failure(&stage.give(Input::Start));
     assert_eq!((told.status, told.outcome), (400, RequestOutcome::NoCandidate));

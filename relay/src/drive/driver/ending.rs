@@ -113,7 +113,7 @@ impl Driver {
             Some(error)
         });
         let Words { message, kind, param, code, recoverable } =
-            words(failure, self.request.model(), speaker.as_ref(), self.untold().as_deref());
+            words(failure, self.request.model(), speaker.as_ref(), self.unsupported().as_deref());
         let request_id = self.log.start.id.to_string();
         let attempts = self.log.attempts.iter();
         let tried: Vec<_> =
@@ -150,10 +150,10 @@ impl Driver {
     }
 
     /// What some dialect on the ladder has no words for.
-    fn untold(&self) -> Option<String> {
+    fn unsupported(&self) -> Option<String> {
         let rungs = self.ladder.spec.rungs.iter().filter_map(|rung| self.in_force.rung(*rung));
         let mut dialects = rungs.map(|rung| rung.provider.dialect());
-        dialects.find_map(|to| Some(self.request.can_be_told(to).err()?.feature))
+        dialects.find_map(|to| Some(self.request.supported_by(to).err()?.field))
     }
 
     /// The rungs that the plan left out, with what their dialect has no words for.
@@ -163,12 +163,12 @@ impl Driver {
             let for_dialect = Some(rung.provider.dialect());
             let unable = for_dialect
                 .filter(|_| reason == PassedOver::Dialect)
-                .and_then(|dialect| self.request.can_be_told(dialect).err());
+                .and_then(|dialect| self.request.supported_by(dialect).err());
             Some(PassedRung {
                 rung: Arc::clone(&rung.name),
                 place: place.0,
                 reason,
-                field: unable.map(|unable| plain_field(&unable.feature)),
+                field: unable.map(|unable| plain_field(&unable.field)),
             })
         };
         self.walk.passed_over().iter().filter_map(passed).collect()

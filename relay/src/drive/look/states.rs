@@ -70,12 +70,12 @@ pub(super) fn all(relay: &Relay, now: Time, looked: &Looked) -> All {
     let at = standing::at(now);
     let mut running = Vec::with_capacity(stands.len() + budgets.len());
     let told = relay.story().all();
-    let untold = Told::default();
+    let unsupported = Told::default();
     let rungs = facts.rungs.into_iter().zip(stands).zip(hands);
     let rungs = rungs.map(|(((index, facts), stand), hand)| {
         let seen = relay.live.rung_seen(index.0, at);
         running.push(seen.step);
-        let told = told.get(index.0).unwrap_or(&untold);
+        let told = told.get(index.0).unwrap_or(&unsupported);
         rung(facts, (&stand, hand), seen, told, (now, &looked.usual))
     });
     let rungs: Vec<_> = rungs.collect();

@@ -186,7 +186,7 @@ impl Relay {
                 max_answer: MOST_ANSWER,
                 once: false,
             }),
-            Err(unable) => Call::unable(&unable.feature),
+            Err(unable) => Call::unable(&unable.field),
         };
         Line {
             id: AttemptId(1),

@@ -55,7 +55,7 @@ pub(crate) fn read(message: &Value<'_>, request: &mut Request) -> Result<(), Rej
             return Ok(());
         }
         _ => {
-            request.foreign.push(members.at("role"));
+            request.unsupported.push(members.at("role"));
             return Ok(());
         }
     }
@@ -69,7 +69,7 @@ fn system(members: &mut Members<'_>, request: &mut Request) -> Result<(), Reject
         match part {
             Part::Text(text) if text.is_empty() => {}
             Part::Text(text) => request.system.push(text),
-            _ => request.foreign.push(path.clone()),
+            _ => request.unsupported.push(path.clone()),
         }
     }
     Ok(())
@@ -91,7 +91,7 @@ fn part(value: &Value<'_>, request: &mut Request) -> Result<Option<Part>, Reject
         "file" => document(&mut members, request)?,
         "thinking" => Some(mistral_thinking(&mut members, request)?),
         _ => {
-            request.foreign.push(members.at("type"));
+            request.unsupported.push(members.at("type"));
             return Ok(None);
         }
     };
@@ -119,7 +119,7 @@ fn document(members: &mut Members<'_>, request: &mut Request) -> Result<Option<P
     let name = inner.string("filename")?;
     let data = inner.string("file_data")?;
     let part = data.and_then(|url| file(&url, &inner.at("file_data"), name, request));
-    // A `file_id` is left to be foreign: only its own provider can find it.
+    // A `file_id` is left to be unsupported: only its own provider can find it.
     inner.finish(&[], request);
     Ok(part)
 }
@@ -131,7 +131,7 @@ fn mistral_thinking(members: &mut Members<'_>, request: &mut Request) -> Result<
         if inner.required("type")? == "text" {
             all.push_str(&inner.required("text")?);
         } else {
-            request.foreign.push(inner.at("type"));
+            request.unsupported.push(inner.at("type"));
         }
         inner.finish(&[], request);
     }
@@ -151,7 +151,7 @@ fn assistant(members: &mut Members<'_>, request: &mut Request) -> Result<(), Rej
             Part::Text(_) | Part::Refusal(_) | Part::Reasoning { .. } => {
                 request.push(Role::Assistant, part);
             }
-            _ => request.foreign.push(path.clone()),
+            _ => request.unsupported.push(path.clone()),
         }
     }
     if let Some(text) = members.string("refusal")? {
@@ -172,7 +172,7 @@ fn call(value: &Value<'_>, request: &mut Request) -> Result<Option<Part>, Reject
         return custom_call(members, request).map(Some);
     }
     if !matches!(kind.as_deref(), None | Some("" | "function")) {
-        request.foreign.push(members.at("type"));
+        request.unsupported.push(members.at("type"));
         return Ok(None);
     }
     let id = members.required("id")?;
@@ -224,7 +224,7 @@ fn reasoning(members: &mut Members<'_>, request: &mut Request) -> Result<Vec<Par
                 None => continue,
             },
             _ => {
-                request.foreign.push(detail.at("type"));
+                request.unsupported.push(detail.at("type"));
                 continue;
             }
         };

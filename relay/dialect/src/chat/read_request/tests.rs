@@ -7,7 +7,7 @@ use crate::neutral::{Part, Role, Source};
 fn read(body: &str) -> Request {
     let fields: Fields = serde_json::from_str(body).unwrap();
     let request = read_request(&fields).unwrap();
-    assert_eq!(request.foreign, Vec::<String>::new(), "{body}");
+    assert_eq!(request.unsupported, Vec::<String>::new(), "{body}");
     request
 }
 

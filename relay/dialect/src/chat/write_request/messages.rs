@@ -1,7 +1,7 @@
 //! Turns as messages of chat.
 
 use crate::common::openai::{ATTACHED_BY_MODEL, Url, file_name, paragraphs, result_text, url};
-use crate::neutral::{Part, Request, Role, Turn, Unable};
+use crate::neutral::{Part, Request, Role, Turn, Unsupported};
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -77,7 +77,7 @@ pub(crate) struct Called<'a> {
     arguments: &'a str,
 }
 
-pub(crate) fn write(request: &Request) -> Result<Vec<Message<'_>>, Unable> {
+pub(crate) fn write(request: &Request) -> Result<Vec<Message<'_>>, Unsupported> {
     let mut messages = Vec::new();
     let system = paragraphs(request.system.iter().map(String::as_str));
     if !system.is_empty() {
@@ -95,7 +95,7 @@ pub(crate) fn write(request: &Request) -> Result<Vec<Message<'_>>, Unable> {
 /// Results come first, since they must follow their calls at once. A `tool` message has
 /// text alone, so what else a tool gave follows in the user's message, under the call's id:
 /// that way the model sees all of it.
-fn user<'a>(turn: &'a Turn, messages: &mut Vec<Message<'a>>) -> Result<(), Unable> {
+fn user<'a>(turn: &'a Turn, messages: &mut Vec<Message<'a>>) -> Result<(), Unsupported> {
     let mut pieces = Vec::new();
     for part in &turn.parts {
         let Part::Result { id, parts, is_error } = part else { continue };
@@ -140,7 +140,7 @@ fn user<'a>(turn: &'a Turn, messages: &mut Vec<Message<'a>>) -> Result<(), Unabl
     Ok(())
 }
 
-fn piece(part: &Part) -> Result<Piece<'_>, Unable> {
+fn piece(part: &Part) -> Result<Piece<'_>, Unsupported> {
     Ok(match part {
         Part::Text(text) | Part::Refusal(text) => Piece::Text { text: text.into() },
         Part::Image(image) => Piece::ImageUrl {
@@ -156,19 +156,19 @@ fn piece(part: &Part) -> Result<Piece<'_>, Unable> {
             let file_data = url(&file.source, "a file")?;
             // OpenAI takes documents as data alone.
             if !file_data.is_data() {
-                return Err(Unable { feature: "a file by its address".to_owned() });
+                return Err(Unsupported { field: "a file by its address".to_owned() });
             }
             Piece::File { file: Document { file_data, filename: file_name(file) } }
         }
         Part::Reasoning { .. } | Part::Redacted(_) | Part::Call { .. } | Part::Result { .. } => {
-            return Err(Unable { feature: "a tool call in the user's turn".to_owned() });
+            return Err(Unsupported { field: "a tool call in the user's turn".to_owned() });
         }
     })
 }
 
 /// Reasoning stays behind: chat has no word for it that everybody takes back, and its proof
 /// is of no use to another provider.
-fn assistant<'a>(turn: &'a Turn, messages: &mut Vec<Message<'a>>) -> Result<(), Unable> {
+fn assistant<'a>(turn: &'a Turn, messages: &mut Vec<Message<'a>>) -> Result<(), Unsupported> {
     let mut texts = Vec::new();
     let mut refusal: Option<String> = None;
     let mut tool_calls = Vec::new();
@@ -184,7 +184,7 @@ fn assistant<'a>(turn: &'a Turn, messages: &mut Vec<Message<'a>>) -> Result<(), 
             }),
             Part::Reasoning { .. } | Part::Redacted(_) => {}
             Part::Image(_) | Part::File(_) | Part::Audio(_) | Part::Result { .. } => {
-                return Err(Unable { feature: ATTACHED_BY_MODEL.to_owned() });
+                return Err(Unsupported { field: ATTACHED_BY_MODEL.to_owned() });
             }
         }
     }

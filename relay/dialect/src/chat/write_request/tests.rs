@@ -198,7 +198,7 @@ fn an_assistants_turn_is_one_message_without_its_reasoning() {
 
 #[test]
 fn what_chat_cannot_say_is_refused() {
-    let refused = |request: &Request| write_request(request, &target("m")).unwrap_err().feature;
+    let refused = |request: &Request| write_request(request, &target("m")).unwrap_err().field;
     let mut prefilled = asked(vec![text("hi")]);
     prefilled.push(Role::Assistant, text("Sure, "));
     assert_eq!(refused(&prefilled), "assistant_prefill");
@@ -206,8 +206,8 @@ fn what_chat_cannot_say_is_refused() {
     assert!(write_request(&prefilled, &target("m")).is_ok());
     let by_id = Part::Image(Image { source: Source::Id("f".to_owned()), detail: None });
     assert!(refused(&asked(vec![by_id])).contains("an image"));
-    let foreign = vec!["logit_bias".to_owned()];
-    assert_eq!(refused(&Request { foreign, ..asked(vec![text("hi")]) }), "logit_bias");
+    let unsupported = vec!["logit_bias".to_owned()];
+    assert_eq!(refused(&Request { unsupported, ..asked(vec![text("hi")]) }), "logit_bias");
     let mut drawn = asked(vec![text("hi")]);
     drawn.turns.push(Turn { role: Role::Assistant, parts: vec![picture()] });
     assert!(refused(&drawn).contains("attachment"));

@@ -3,7 +3,7 @@
 use crate::gemini::write_request::body::{
     Call, Content, FileData, InlineData, Part, Response, Returned,
 };
-use crate::neutral::{self, Request, Role, Signed, Source, Unable};
+use crate::neutral::{self, Request, Role, Signed, Source, Unsupported};
 use serde_json::value::RawValue;
 use shared::Dialect;
 use std::collections::{HashMap, VecDeque};
@@ -49,7 +49,10 @@ const SOUNDS: &[(&str, &str)] = &[
 ];
 
 /// Writes the turns of `request` for `model`.
-pub(crate) fn write<'a>(request: &'a Request, model: &str) -> Result<Vec<Content<'a>>, Unable> {
+pub(crate) fn write<'a>(
+    request: &'a Request,
+    model: &str,
+) -> Result<Vec<Content<'a>>, Unsupported> {
     let is_strict = model.contains("gemini-") && !is_old(model);
     let mut calls = Calls::default();
     let mut contents: Vec<Content<'_>> = Vec::with_capacity(request.turns.len());
@@ -120,7 +123,7 @@ impl<'a> Calls<'a> {
 fn model_parts<'a>(
     parts: &'a [neutral::Part],
     calls: &mut Calls<'a>,
-) -> Result<Vec<Part<'a>>, Unable> {
+) -> Result<Vec<Part<'a>>, Unsupported> {
     let gemini = |signed: &'a Signed| (signed.by == Dialect::Gemini).then_some(&*signed.data);
     let mut out = Vec::with_capacity(parts.len());
     let mut before = None;
@@ -152,7 +155,7 @@ fn model_parts<'a>(
 fn user_parts<'a>(
     parts: &'a [neutral::Part],
     calls: &mut Calls<'a>,
-) -> Result<Vec<Part<'a>>, Unable> {
+) -> Result<Vec<Part<'a>>, Unsupported> {
     let mut out = Vec::with_capacity(parts.len());
     for part in parts {
         let neutral::Part::Result { id, parts, is_error } = part else {
@@ -179,7 +182,7 @@ fn user_parts<'a>(
 }
 
 /// What is shown to the model: text, a picture, a document, sound.
-fn shown(part: &neutral::Part) -> Result<Option<Part<'_>>, Unable> {
+fn shown(part: &neutral::Part) -> Result<Option<Part<'_>>, Unsupported> {
     match part {
         neutral::Part::Text(text) | neutral::Part::Refusal(text) => Ok(text_part(text)),
         neutral::Part::Image(image) => data(&image.source).map(Some),
@@ -201,7 +204,7 @@ fn text_part(text: &str) -> Option<Part<'_>> {
     (!text.is_empty()).then_some(Part::Text { text })
 }
 
-fn data(source: &Source) -> Result<Part<'_>, Unable> {
+fn data(source: &Source) -> Result<Part<'_>, Unsupported> {
     match source {
         Source::Base64 { media_type, data } => {
             Ok(Part::InlineData { inline_data: InlineData { mime_type: media_type, data } })
@@ -233,7 +236,7 @@ fn own_id(id: &str) -> Option<&str> {
 }
 
 /// A call's arguments, spelled as they came.
-fn args(arguments: &str) -> Result<&RawValue, Unable> {
+fn args(arguments: &str) -> Result<&RawValue, Unsupported> {
     let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
     match serde_json::from_str::<&RawValue>(arguments) {
         Ok(raw) if raw.get().starts_with('{') => Ok(raw),
@@ -251,6 +254,6 @@ fn returned(text: String, is_error: bool) -> Returned {
     }
 }
 
-fn unable<T>(what: &str) -> Result<T, Unable> {
-    Err(Unable { feature: format!("gemini: {what}") })
+fn unable<T>(what: &str) -> Result<T, Unsupported> {
+    Err(Unsupported { field: format!("gemini: {what}") })
 }

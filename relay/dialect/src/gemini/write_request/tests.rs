@@ -245,6 +245,6 @@ fn schemas_arguments_and_results_keep_their_order_and_their_spelling() {
 
 #[test]
 fn a_foreign_field_is_refused_by_its_name() {
-    let request = Request { foreign: vec!["logit_bias".to_owned()], ..hi() };
-    assert_eq!(write_request(&request, &TARGET).unwrap_err().feature, "logit_bias");
+    let request = Request { unsupported: vec!["logit_bias".to_owned()], ..hi() };
+    assert_eq!(write_request(&request, &TARGET).unwrap_err().field, "logit_bias");
 }

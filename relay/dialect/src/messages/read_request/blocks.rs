@@ -17,18 +17,18 @@ const IN_RESULT: &[&str] = &["text", "image", "document"];
 const IN_DOCUMENT: &[&str] = &["text", "image"];
 
 /// The content of a message: a string or blocks.
-pub(crate) fn content(at: &Object<'_>, foreign: &mut Vec<String>) -> Result<Vec<Part>, Reject> {
+pub(crate) fn content(at: &Object<'_>, unsupported: &mut Vec<String>) -> Result<Vec<Part>, Reject> {
     let Some(raw) = at.get("content") else {
         return Err(at.wrong_type("content", "a string or an array of blocks"));
     };
-    parts(at, raw, IN_MESSAGE, foreign)
+    parts(at, raw, IN_MESSAGE, unsupported)
 }
 
 /// Text alone: a string or text blocks. None where `key` is absent.
 pub(crate) fn texts(
     at: &Object<'_>,
     key: &str,
-    foreign: &mut Vec<String>,
+    unsupported: &mut Vec<String>,
 ) -> Result<Vec<String>, Reject> {
     let Some(raw) = at.get(key) else { return Ok(Vec::new()) };
     if raw.get().starts_with('"') {
@@ -38,10 +38,10 @@ pub(crate) fn texts(
     for (n, raw) in list(at, key, raw)?.into_iter().enumerate() {
         let block = Object::read(format!("{}[{n}]", at.path_of(key)), raw)?;
         if block.required_text("type")? != "text" {
-            foreign.push(block.path_of("type"));
+            unsupported.push(block.path_of("type"));
             continue;
         }
-        block.name_foreign(known_fields::TEXT, foreign);
+        block.name_unsupported(known_fields::TEXT, unsupported);
         texts.push(block.required_text("text")?);
     }
     Ok(texts)
@@ -57,7 +57,7 @@ fn parts(
     at: &Object<'_>,
     raw: &RawValue,
     allowed: &[&str],
-    foreign: &mut Vec<String>,
+    unsupported: &mut Vec<String>,
 ) -> Result<Vec<Part>, Reject> {
     if raw.get().starts_with('"') {
         return Ok(vec![Part::Text(at.required_text("content")?)]);
@@ -68,10 +68,10 @@ fn parts(
         let kind = block.required_text("type")?;
         match of_kind(known_fields::BLOCKS, &kind) {
             Some(table) if allowed.contains(&kind.as_str()) => {
-                block.name_foreign(table, foreign);
-                read_block(&block, &kind, foreign, &mut parts)?;
+                block.name_unsupported(table, unsupported);
+                read_block(&block, &kind, unsupported, &mut parts)?;
             }
-            _ => foreign.push(block.path_of("type")),
+            _ => unsupported.push(block.path_of("type")),
         }
     }
     Ok(parts)
@@ -80,16 +80,16 @@ fn parts(
 fn read_block(
     block: &Object<'_>,
     kind: &str,
-    foreign: &mut Vec<String>,
+    unsupported: &mut Vec<String>,
     into: &mut Vec<Part>,
 ) -> Result<(), Reject> {
     into.push(match kind {
         "text" => Part::Text(block.required_text("text")?),
-        "image" => match source(block, foreign)? {
+        "image" => match source(block, unsupported)? {
             Some(source) => Part::Image(Image { source, detail: None }),
             None => return Ok(()),
         },
-        "document" => return document(block, foreign, into),
+        "document" => return document(block, unsupported, into),
         "tool_use" => Part::Call {
             id: block.text("id")?.unwrap_or_default(),
             name: block.required_text("name")?,
@@ -99,7 +99,7 @@ fn read_block(
         "tool_result" => Part::Result {
             id: block.text("tool_use_id")?.unwrap_or_default(),
             parts: match block.get("content") {
-                Some(raw) => parts(block, raw, IN_RESULT, foreign)?,
+                Some(raw) => parts(block, raw, IN_RESULT, unsupported)?,
                 None => Vec::new(),
             },
             is_error: block.flag("is_error")?.unwrap_or_default(),
@@ -118,14 +118,14 @@ fn read_block(
 }
 
 /// Where an image or a document is. None where no other provider could find it.
-fn source(block: &Object<'_>, foreign: &mut Vec<String>) -> Result<Option<Source>, Reject> {
+fn source(block: &Object<'_>, unsupported: &mut Vec<String>) -> Result<Option<Source>, Reject> {
     let source = block.required_object("source")?;
     let kind = source.required_text("type")?;
     let Some(table) = of_kind(known_fields::SOURCES, &kind) else {
-        foreign.push(source.path_of("type"));
+        unsupported.push(source.path_of("type"));
         return Ok(None);
     };
-    source.name_foreign(table, foreign);
+    source.name_unsupported(table, unsupported);
     Ok(match kind.as_str() {
         "base64" => {
             let media_type = source.required_text("media_type")?;
@@ -134,7 +134,7 @@ fn source(block: &Object<'_>, foreign: &mut Vec<String>) -> Result<Option<Source
         "url" => Some(Source::Url(source.required_text("url")?)),
         "file" => Some(Source::Id(source.required_text("file_id")?)),
         _ => {
-            foreign.push(source.path_of("type"));
+            unsupported.push(source.path_of("type"));
             None
         }
     })
@@ -143,7 +143,7 @@ fn source(block: &Object<'_>, foreign: &mut Vec<String>) -> Result<Option<Source
 /// A document. One that is text becomes text, under its title: every dialect has that.
 fn document(
     block: &Object<'_>,
-    foreign: &mut Vec<String>,
+    unsupported: &mut Vec<String>,
     into: &mut Vec<Part>,
 ) -> Result<(), Reject> {
     let title = block.text("title")?.filter(|title| !title.is_empty());
@@ -153,19 +153,19 @@ fn document(
     let inline = block.required_object("source")?;
     let kind = inline.required_text("type")?;
     if !matches!(kind.as_str(), "text" | "content") {
-        if let Some(source) = source(block, foreign)? {
+        if let Some(source) = source(block, unsupported)? {
             into.push(Part::File(File { source, name: title }));
         }
         return Ok(());
     }
     into.extend(title.map(Part::Text));
     if let Some(table) = of_kind(known_fields::SOURCES, &kind) {
-        inline.name_foreign(table, foreign);
+        inline.name_unsupported(table, unsupported);
     }
     if kind == "text" {
         into.push(Part::Text(inline.required_text("data")?));
     } else if let Some(raw) = inline.get("content") {
-        into.extend(parts(&inline, raw, IN_DOCUMENT, foreign)?);
+        into.extend(parts(&inline, raw, IN_DOCUMENT, unsupported)?);
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! What is read out of messages, what is foreign to others, what is refused.
+//! What is read out of messages, what is unsupported to others, what is refused.
 
 mod as_written;
-mod foreign;
+mod unsupported;
 
 use super::*;
 use crate::common::needs::Needs;
@@ -22,7 +22,7 @@ pub(crate) fn with(more: &str) -> Request {
 /// The parts of the turns of `messages`, with the first letter of each turn's role.
 fn said(messages: &str) -> Vec<String> {
     let request = read_request(&fields(&format!(r#""messages":[{messages}]"#))).unwrap();
-    assert!(request.foreign.is_empty(), "{:?}", request.foreign);
+    assert!(request.unsupported.is_empty(), "{:?}", request.unsupported);
     let of_turn = |turn: &Turn| {
         let role = if turn.role == Role::User { 'u' } else { 'a' };
         turn.parts.iter().map(|part| format!("{role} {}", shown(part))).collect::<Vec<_>>()
@@ -201,7 +201,7 @@ fn every_field_has_its_word() {
     ] {
         let request = with(how);
         assert_eq!(request.thinking, Some(thinking), "{how}");
-        assert!(request.foreign.is_empty(), "{how}");
+        assert!(request.unsupported.is_empty(), "{how}");
     }
 }
 

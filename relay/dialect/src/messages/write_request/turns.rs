@@ -3,7 +3,7 @@
 use crate::messages::write_request::base64::decode_text;
 use crate::messages::write_request::body::{Block, Message, Source};
 use crate::messages::write_request::ids::Ids;
-use crate::neutral::{self, File, Image, Part, Request, Role, Signed, Unable};
+use crate::neutral::{self, File, Image, Part, Request, Role, Signed, Unsupported};
 use serde_json::value::RawValue;
 use shared::Dialect;
 use std::borrow::Cow;
@@ -24,7 +24,7 @@ pub(crate) struct History<'a> {
 }
 
 /// Writes the turns of `request`.
-pub(crate) fn write(request: &Request) -> Result<History<'_>, Unable> {
+pub(crate) fn write(request: &Request) -> Result<History<'_>, Unsupported> {
     let mut ids = Ids::default();
     let mut messages: Vec<Message<'_>> = Vec::with_capacity(request.turns.len());
     for turn in &request.turns {
@@ -53,7 +53,7 @@ pub(crate) fn write(request: &Request) -> Result<History<'_>, Unable> {
     Ok(History { messages, opening, may_think })
 }
 
-fn take_opening(messages: &mut Vec<Message<'_>>) -> Result<Option<String>, Unable> {
+fn take_opening(messages: &mut Vec<Message<'_>>) -> Result<Option<String>, Unsupported> {
     let mut opening = None;
     if messages.first().is_some_and(|first| first.role == "assistant") {
         let first = messages.remove(0);
@@ -100,7 +100,7 @@ fn trim_prefill(messages: &mut [Message<'_>]) {
     }
 }
 
-fn user_blocks<'a>(parts: &'a [Part], ids: &mut Ids<'a>) -> Result<Vec<Block<'a>>, Unable> {
+fn user_blocks<'a>(parts: &'a [Part], ids: &mut Ids<'a>) -> Result<Vec<Block<'a>>, Unsupported> {
     let mut blocks = Vec::with_capacity(parts.len());
     for part in parts {
         match part {
@@ -118,7 +118,10 @@ fn user_blocks<'a>(parts: &'a [Part], ids: &mut Ids<'a>) -> Result<Vec<Block<'a>
     Ok(blocks)
 }
 
-fn assistant_blocks<'a>(parts: &'a [Part], ids: &mut Ids<'a>) -> Result<Vec<Block<'a>>, Unable> {
+fn assistant_blocks<'a>(
+    parts: &'a [Part],
+    ids: &mut Ids<'a>,
+) -> Result<Vec<Block<'a>>, Unsupported> {
     let own = |signed: &&Signed| signed.by == Dialect::AnthropicMessages;
     let mut blocks = Vec::with_capacity(parts.len());
     for part in parts {
@@ -147,7 +150,7 @@ fn assistant_blocks<'a>(parts: &'a [Part], ids: &mut Ids<'a>) -> Result<Vec<Bloc
 }
 
 /// What is shown to the model: text, a picture, a document. An empty text is nothing.
-fn shown(part: &Part) -> Result<Option<Block<'_>>, Unable> {
+fn shown(part: &Part) -> Result<Option<Block<'_>>, Unsupported> {
     match part {
         Part::Text(text) | Part::Refusal(text) => Ok(text_block(text)),
         Part::Image(image) => Ok(Some(Block::Image { source: picture(image)? })),
@@ -165,7 +168,7 @@ fn text_block(text: &str) -> Option<Block<'_>> {
     (!text.trim().is_empty()).then_some(Block::Text { text })
 }
 
-fn picture(image: &Image) -> Result<Source<'_>, Unable> {
+fn picture(image: &Image) -> Result<Source<'_>, Unsupported> {
     match &image.source {
         neutral::Source::Url(url) => Ok(Source::Url { url }),
         neutral::Source::Base64 { media_type, data } => {
@@ -179,7 +182,7 @@ fn picture(image: &Image) -> Result<Source<'_>, Unable> {
     }
 }
 
-fn document(file: &File) -> Result<Source<'_>, Unable> {
+fn document(file: &File) -> Result<Source<'_>, Unsupported> {
     match &file.source {
         neutral::Source::Url(url) => Ok(Source::Url { url }),
         neutral::Source::Base64 { media_type, data } if media_type == "application/pdf" => {
@@ -197,7 +200,7 @@ fn document(file: &File) -> Result<Source<'_>, Unable> {
 }
 
 /// A call's arguments, spelled as they came.
-fn input(arguments: &str) -> Result<&RawValue, Unable> {
+fn input(arguments: &str) -> Result<&RawValue, Unsupported> {
     let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
     match serde_json::from_str::<&RawValue>(arguments) {
         Ok(raw) if raw.get().starts_with('{') => Ok(raw),
@@ -205,6 +208,6 @@ fn input(arguments: &str) -> Result<&RawValue, Unable> {
     }
 }
 
-fn unable<T>(what: &str) -> Result<T, Unable> {
-    Err(Unable { feature: format!("messages: {what}") })
+fn unable<T>(what: &str) -> Result<T, Unsupported> {
+    Err(Unsupported { field: format!("messages: {what}") })
 }

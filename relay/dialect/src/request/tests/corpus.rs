@@ -45,15 +45,15 @@ fn recorded_requests_are_read_and_told_to_every_dialect() {
                 match request.upstream(*to, &TARGET) {
                     Ok(upstream) => drop(json(std::str::from_utf8(&upstream.body).unwrap())),
                     // Responses have no stop sequences.
-                    Err(Unable { feature }) if feature == "stop" => {
+                    Err(Unsupported { field }) if field == "stop" => {
                         assert_eq!(*to, Dialect::OpenaiResponses, "{name}");
                     }
-                    Err(Unable { feature }) => {
-                        assert!(UNABLE.contains(&feature.as_str()), "{name} to {to}: {feature}");
+                    Err(Unsupported { field }) => {
+                        assert!(UNABLE.contains(&field.as_str()), "{name} to {to}: {field}");
                     }
                 }
                 assert_eq!(
-                    request.can_be_told(*to).is_ok(),
+                    request.supported_by(*to).is_ok(),
                     request.upstream(*to, &TARGET).is_ok()
                 );
             }

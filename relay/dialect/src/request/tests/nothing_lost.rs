@@ -75,7 +75,7 @@ fn a_field_that_nobody_has_heard_of_is_never_lost_wherever_it_stands() {
             assert!(more.len() > 12, "{}", more.len());
             for (place, copy) in more {
                 let refused = told(dialect, &copy.to_string(), *to, &TARGET).unwrap_err();
-                assert!(refused.feature.ends_with(NEW), "{place}: {}", refused.feature);
+                assert!(refused.field.ends_with(NEW), "{place}: {}", refused.field);
             }
         }
         let (_, first) = with_one_more(&whole).swap_remove(0);
@@ -206,7 +206,7 @@ fn every_field_has_a_class_and_what_is_foreign_is_named() {
             let body = format!("{start},{field}}}");
             for to in Dialect::ALL.iter().filter(|to| **to != dialect) {
                 let told = told(dialect, &body, *to, &TARGET);
-                let feature = told.err().map(|unable| unable.feature);
+                let feature = told.err().map(|unable| unable.field);
                 assert_eq!(feature.as_deref(), *refused, "{field} to {to}");
             }
             assert!(told(dialect, &body, dialect, &TARGET).is_ok(), "{field}");

@@ -54,7 +54,7 @@ fn a_round_trip_changes_nothing_and_each_is_told_as_the_other() {
         [(CHAT, AS_CHAT, RESPONSES, AS_RESPONSES), (RESPONSES, AS_RESPONSES, CHAT, AS_CHAT)]
     {
         let request = read(own, body);
-        assert_eq!(request.foreign, Vec::<String>::new());
+        assert_eq!(request.unsupported, Vec::<String>::new());
         assert_eq!(write(own, &request, &TARGET), json(body), "{own} to itself");
         assert_eq!(told(own, body, other, &TARGET).unwrap(), json(same), "{own} to {other}");
         let again = read(own, &write(own, &request, &TARGET).to_string());
@@ -264,7 +264,7 @@ fn a_last_message_without_a_word_makes_no_prefill() {
             for to in Dialect::ALL.iter().filter(|to| **to != own) {
                 match told(own, &body, *to, &TARGET) {
                     Ok(body) => assert_eq!(body["messages"][2]["role"], "user", "{own} to {to}"),
-                    Err(unable) => assert!(!unable.feature.is_empty()),
+                    Err(unable) => assert!(!unable.field.is_empty()),
                 }
             }
         }
@@ -327,22 +327,22 @@ fn limits_are_lowered_and_never_raised() {
 fn no_prompt_is_in_a_debug_print() {
     let request =
         parse(r#"{"model":"m","messages":[{"role":"user","content":"launch code"}]}"#).unwrap();
-    request.can_be_told(RESPONSES).unwrap();
+    request.supported_by(RESPONSES).unwrap();
     assert!(!format!("{request:?}").contains("launch"));
 }
 
 #[test]
 fn whether_a_rung_can_be_told_is_asked_of_its_dialect() {
     let stop = with(r#","stop":"x""#);
-    let no = Unable { feature: "stop".to_owned() };
+    let no = Unsupported { field: "stop".to_owned() };
     for _again in 0..2 {
-        assert_eq!(stop.can_be_told(RESPONSES), Err(no.clone()));
-        assert_eq!(stop.can_be_told(Dialect::Gemini), Ok(()));
-        assert_eq!(stop.can_be_told(CHAT), Ok(()));
+        assert_eq!(stop.supported_by(RESPONSES), Err(no.clone()));
+        assert_eq!(stop.supported_by(Dialect::Gemini), Ok(()));
+        assert_eq!(stop.supported_by(CHAT), Ok(()));
     }
     let own = with(r#","x_new":1"#);
-    assert_eq!(own.can_be_told(CHAT), Ok(()));
-    assert_eq!(own.can_be_told(Dialect::Gemini).unwrap_err().feature, "x_new");
+    assert_eq!(own.supported_by(CHAT), Ok(()));
+    assert_eq!(own.supported_by(Dialect::Gemini).unwrap_err().field, "x_new");
 }
 
 #[test]

@@ -69,16 +69,16 @@ pub(crate) fn read(items: &[Value<'_>], request: &mut Request) -> Result<(), Rej
             }
             // What the provider searched is not there, and what it made of it is.
             Some(kind @ ("web_search_call" | "tool_search_call")) => {
-                request.unsaid.extend(tools::spare(kind));
+                request.left_out.extend(tools::spare(kind));
                 continue;
             }
             Some("item_reference") => {
-                request.foreign.push(format!("{}: {UNKNOWN}", members.at("type")));
+                request.unsupported.push(format!("{}: {UNKNOWN}", members.at("type")));
                 continue;
             }
             Some(_) => {
                 // Items of the provider's own tools.
-                request.foreign.push(members.at("type"));
+                request.unsupported.push(members.at("type"));
                 continue;
             }
         }
@@ -107,7 +107,7 @@ fn message(members: &mut Members<'_>, request: &mut Request) -> Result<(), Rejec
                 match part {
                     Part::Text(text) if text.is_empty() => {}
                     Part::Text(text) => request.system.push(text),
-                    _ => request.foreign.push(path.clone()),
+                    _ => request.unsupported.push(path.clone()),
                 }
             }
         }
@@ -116,11 +116,11 @@ fn message(members: &mut Members<'_>, request: &mut Request) -> Result<(), Rejec
                 match part {
                     Part::Text(text) if text.is_empty() => {}
                     Part::Text(_) | Part::Refusal(_) => request.push(Role::Assistant, part),
-                    _ => request.foreign.push(path.clone()),
+                    _ => request.unsupported.push(path.clone()),
                 }
             }
         }
-        _ => request.foreign.push(members.at("role")),
+        _ => request.unsupported.push(members.at("role")),
     }
     Ok(())
 }
@@ -134,11 +134,11 @@ fn part(value: &Value<'_>, request: &mut Request) -> Result<Option<Part>, Reject
         "input_file" => document(&mut members, request)?,
         "input_audio" => audio(&mut members, request)?,
         _ => {
-            request.foreign.push(members.at("type"));
+            request.unsupported.push(members.at("type"));
             return Ok(None);
         }
     };
-    // A `file_id` is left to be foreign: only its own provider can find it.
+    // A `file_id` is left to be unsupported: only its own provider can find it.
     members.finish(PART, request);
     Ok(part)
 }
@@ -193,7 +193,7 @@ fn reasoning(members: &mut Members<'_>, request: &mut Request) -> Result<Option<
         for value in members.list(list)? {
             let mut inner = value.members()?;
             if inner.required("type")? != kind {
-                request.foreign.push(inner.at("type"));
+                request.unsupported.push(inner.at("type"));
                 continue;
             }
             let piece = inner.required("text")?;

@@ -7,7 +7,7 @@ use shared::Dialect;
 fn read(fields: &str) -> Request {
     let fields: Fields = serde_json::from_str(&format!("{{{fields}}}")).unwrap();
     let request = read_request(&fields).unwrap();
-    assert_eq!(request.foreign, Vec::<String>::new());
+    assert_eq!(request.unsupported, Vec::<String>::new());
     request
 }
 

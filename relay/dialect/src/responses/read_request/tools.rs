@@ -47,9 +47,9 @@ fn read(tools: &[Value<'_>], request: &mut Request) -> Result<(), Reject> {
     }
     for (word, path) in left_out {
         if request.tools.is_empty() {
-            request.foreign.push(path);
-        } else if !request.unsaid.contains(&word) {
-            request.unsaid.push(word);
+            request.unsupported.push(path);
+        } else if !request.left_out.contains(&word) {
+            request.left_out.push(word);
         }
     }
     Ok(())
@@ -91,7 +91,7 @@ fn tool(
             members.finish(NAMESPACE, request);
         }
         // A tool that the provider runs, or that has items of its own.
-        _ => request.foreign.push(members.at("type")),
+        _ => request.unsupported.push(members.at("type")),
     }
     Ok(())
 }
@@ -107,7 +107,7 @@ pub(crate) fn chosen(
     request: &mut Request,
 ) -> Result<Option<ToolChoice>, Reject> {
     if !matches!(members.required("type")?.as_str(), "function" | "custom") {
-        request.foreign.push(members.at("type"));
+        request.unsupported.push(members.at("type"));
         return Ok(None);
     }
     let namespace = members.string("namespace")?.unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Turns as input items of responses.
 
 use crate::common::openai::{ATTACHED_BY_MODEL, Url, file_name, result_text, url};
-use crate::neutral::{Part, Request, Role, Signed, Turn, Unable};
+use crate::neutral::{Part, Request, Role, Signed, Turn, Unsupported};
 use serde::Serialize;
 use shared::Dialect;
 use std::borrow::Cow;
@@ -49,7 +49,7 @@ pub(crate) enum Piece<'a> {
     },
 }
 
-pub(crate) fn write(request: &Request) -> Result<Vec<Item<'_>>, Unable> {
+pub(crate) fn write(request: &Request) -> Result<Vec<Item<'_>>, Unsupported> {
     let mut items = Vec::new();
     for turn in &request.turns {
         match turn.role {
@@ -59,7 +59,9 @@ pub(crate) fn write(request: &Request) -> Result<Vec<Item<'_>>, Unable> {
     }
     let ends_with_user = request.turns.last().is_some_and(|turn| turn.role == Role::User);
     if ends_with_user && items.last().is_some_and(is_models) {
-        return Err(Unable { feature: "a last message of the user's without a word".to_owned() });
+        return Err(Unsupported {
+            field: "a last message of the user's without a word".to_owned(),
+        });
     }
     Ok(items)
 }
@@ -78,7 +80,7 @@ pub(crate) const fn system(text: Cow<'_, str>) -> Item<'_> {
 }
 
 /// Results come first, since they must follow their calls.
-fn user<'a>(turn: &'a Turn, items: &mut Vec<Item<'a>>) -> Result<(), Unable> {
+fn user<'a>(turn: &'a Turn, items: &mut Vec<Item<'a>>) -> Result<(), Unsupported> {
     let mut pieces = Vec::new();
     for part in &turn.parts {
         match part {
@@ -97,19 +99,19 @@ fn user<'a>(turn: &'a Turn, items: &mut Vec<Item<'a>>) -> Result<(), Unable> {
     Ok(())
 }
 
-fn output(parts: &[Part], is_error: bool) -> Result<Content<'_>, Unable> {
+fn output(parts: &[Part], is_error: bool) -> Result<Content<'_>, Unsupported> {
     if is_error || parts.iter().all(|part| matches!(part, Part::Text(_))) {
         let attached = parts.iter().find(|part| !matches!(part, Part::Text(_)));
         if attached.is_some() {
-            let feature = "an attachment in the result of a tool that failed".to_owned();
-            return Err(Unable { feature });
+            let field = "an attachment in the result of a tool that failed".to_owned();
+            return Err(Unsupported { field });
         }
         return Ok(Content::Text(result_text(parts, is_error)));
     }
     Ok(Content::Parts(parts.iter().map(piece).collect::<Result<_, _>>()?))
 }
 
-fn piece(part: &Part) -> Result<Piece<'_>, Unable> {
+fn piece(part: &Part) -> Result<Piece<'_>, Unsupported> {
     Ok(match part {
         Part::Text(text) | Part::Refusal(text) => Piece::InputText { text },
         Part::Image(image) => Piece::InputImage {
@@ -122,16 +124,16 @@ fn piece(part: &Part) -> Result<Piece<'_>, Unable> {
             let (file_data, file_url) = if is_data { (Some(url), None) } else { (None, Some(url)) };
             Piece::InputFile { filename: file_name(file), file_data, file_url }
         }
-        Part::Audio(_) => return Err(Unable { feature: "input_audio".to_owned() }),
+        Part::Audio(_) => return Err(Unsupported { field: "input_audio".to_owned() }),
         Part::Reasoning { .. } | Part::Redacted(_) | Part::Call { .. } | Part::Result { .. } => {
-            return Err(Unable { feature: "a tool call in the user's turn".to_owned() });
+            return Err(Unsupported { field: "a tool call in the user's turn".to_owned() });
         }
     })
 }
 
 /// Reasoning goes back only with its proof, and only to the dialect that made it: without
 /// one it is refused, and others' proofs are of no use.
-fn assistant<'a>(turn: &'a Turn, items: &mut Vec<Item<'a>>) -> Result<(), Unable> {
+fn assistant<'a>(turn: &'a Turn, items: &mut Vec<Item<'a>>) -> Result<(), Unsupported> {
     let own = |signed: &&Signed| signed.by == Dialect::OpenaiResponses;
     for part in &turn.parts {
         match part {
@@ -161,7 +163,7 @@ fn assistant<'a>(turn: &'a Turn, items: &mut Vec<Item<'a>>) -> Result<(), Unable
                 }
             }
             Part::Image(_) | Part::File(_) | Part::Audio(_) | Part::Result { .. } => {
-                return Err(Unable { feature: ATTACHED_BY_MODEL.to_owned() });
+                return Err(Unsupported { field: ATTACHED_BY_MODEL.to_owned() });
             }
         }
     }

@@ -109,7 +109,7 @@ fn where_nobody_has_spoken_the_system_prompt_is_the_input() {
     );
     request.system.clear();
     let refused = write_request(&request, &TARGET).unwrap_err();
-    assert_eq!(refused.feature, "a conversation without a word");
+    assert_eq!(refused.field, "a conversation without a word");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn a_limit_that_is_too_low_to_be_taken_is_raised_to_the_least() {
 
 #[test]
 fn what_responses_cannot_say_is_refused() {
-    let refused = |request: &Request| write_request(request, &TARGET).unwrap_err().feature;
+    let refused = |request: &Request| write_request(request, &TARGET).unwrap_err().field;
     let stop = vec!["x".to_owned()];
     assert_eq!(refused(&Request { stop, ..asked(vec![text("hi")]) }), "stop");
     let sound = Audio { data: "AA".to_owned(), format: "wav".to_owned() };
@@ -204,6 +204,6 @@ fn what_responses_cannot_say_is_refused() {
     let mut prefilled = asked(vec![text("hi")]);
     prefilled.push(Role::Assistant, text("Sure, "));
     assert_eq!(refused(&prefilled), "assistant_prefill");
-    let foreign = vec!["n".to_owned()];
-    assert_eq!(refused(&Request { foreign, ..asked(vec![text("hi")]) }), "n");
+    let unsupported = vec!["n".to_owned()];
+    assert_eq!(refused(&Request { unsupported, ..asked(vec![text("hi")]) }), "n");
 }

@@ -53,7 +53,7 @@ fn assert_contents(turns: Vec<Turn>, expected: &str) {
 #[track_caller]
 fn assert_unable(turns: Vec<Turn>, what: &str) {
     let unable = write_request(&request(turns), &TARGET).unwrap_err();
-    assert_eq!(unable.feature, format!("gemini: {what}"));
+    assert_eq!(unable.field, format!("gemini: {what}"));
 }
 
 #[test]
@@ -220,10 +220,10 @@ fn what_has_no_part_is_refused_by_its_name() {
 
 #[test]
 fn a_call_without_a_proof_is_vouched_for_where_one_is_demanded() {
-    let foreign = signed(Dialect::AnthropicMessages, "theirs");
+    let unsupported = signed(Dialect::AnthropicMessages, "theirs");
     let request = request(vec![
         user(vec![Part::Text("hi".to_owned())]),
-        model(vec![call("a", "f", Some(foreign)), call("b", "f", None)]),
+        model(vec![call("a", "f", Some(unsupported)), call("b", "f", None)]),
         user(vec![result("a", vec![], false), result("b", vec![], false)]),
         model(vec![call("c", "f", Some(signed(Dialect::Gemini, "mine"))), call("d", "f", None)]),
         user(vec![result("c", vec![], false), result("d", vec![], false)]),

@@ -55,7 +55,7 @@ fn assert_messages(turns: Vec<Turn>, expected: &str) {
 #[track_caller]
 fn assert_unable(turns: Vec<Turn>, what: &str) {
     let unable = write_request(&request(turns), &TARGET).unwrap_err();
-    assert_eq!(unable.feature, format!("messages: {what}"));
+    assert_eq!(unable.field, format!("messages: {what}"));
 }
 
 const OWN: Dialect = Dialect::AnthropicMessages;

@@ -80,7 +80,7 @@ fn every_recorded_request_is_read_and_written_or_refused_by_name() {
                     let body: Value = serde_json::from_slice(&upstream.body).unwrap();
                     assert!(body.is_object() && upstream.left_out.is_empty(), "{name}");
                 }
-                Err(unable) => refused.push(format!("{name} {to} {}", unable.feature)),
+                Err(unable) => refused.push(format!("{name} {to} {}", unable.field)),
             }
         }
     }

@@ -16,14 +16,14 @@ const TARGET: Target<'static> = Target {
 };
 
 #[track_caller]
-fn assert_foreign(fields: &Fields, path: &str) {
+fn assert_unsupported(fields: &Fields, path: &str) {
     let request = read_request(fields).unwrap();
-    assert_eq!(request.foreign, [path]);
+    assert_eq!(request.unsupported, [path]);
     for written in [
         to_messages(&request, &TARGET),
         table::spec(Dialect::Gemini).write_request(&request, &TARGET),
     ] {
-        assert_eq!(written.unwrap_err().feature, path);
+        assert_eq!(written.unwrap_err().field, path);
     }
 }
 
@@ -53,7 +53,7 @@ fn a_field_without_a_word_is_foreign() {
         (r#""system":[{"type":"image"}]"#, "system[0].type"),
         (r#""system":[{"type":"text","text":"a","new":0}]"#, "system[0].new"),
     ] {
-        assert_foreign(&fields(&format!("{HI},{more}")), path);
+        assert_unsupported(&fields(&format!("{HI},{more}")), path);
     }
 }
 
@@ -61,7 +61,7 @@ fn a_field_without_a_word_is_foreign() {
 fn a_name_that_a_client_made_up_is_told_back_in_part() {
     let name = "é".repeat(40);
     let request = with(&format!(r#""{name}":1"#));
-    assert_eq!(request.foreign, ["é".repeat(32)]);
+    assert_eq!(request.unsupported, ["é".repeat(32)]);
 }
 
 #[test]
@@ -92,10 +92,10 @@ fn a_block_without_a_word_is_foreign() {
         ),
     ] {
         let messages = format!(r#""messages":[{{"role":"user","content":[{image},{block}]}}]"#);
-        assert_foreign(&fields(&messages), &format!("messages[0].content[1]{path}"));
+        assert_unsupported(&fields(&messages), &format!("messages[0].content[1]{path}"));
     }
     let named = r#""messages":[{"role":"user","content":"a","name":"bob"}]"#;
-    assert_foreign(&fields(named), "messages[0].name");
+    assert_unsupported(&fields(named), "messages[0].name");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn nulls_and_defaults_are_not_foreign() {
         r#""service_tier":"auto","speed":"fast","cache_control":{"type":"ephemeral"}"#,
         r#""tools":[{"name":"f","defer_loading":false,"allowed_callers":["direct"],"cache_control":{}}]"#,
     ] {
-        assert_eq!(with(more).foreign, [""; 0], "{more}");
+        assert_eq!(with(more).unsupported, [""; 0], "{more}");
     }
 }
 
@@ -115,14 +115,14 @@ fn nulls_and_defaults_are_not_foreign() {
 fn earlier_thoughts_are_dropped_anyway_and_earlier_calls_are_a_wish() {
     let thoughts = r#"{"type":"clear_thinking_20251015","keep":"all"}"#;
     let calls = r#"{"type":"clear_tool_uses_20250919","trigger":{"type":"input_tokens"}}"#;
-    for (edits, unsaid) in [
+    for (edits, left_out) in [
         (String::new(), &[][..]),
         (thoughts.to_owned(), &[]),
         (format!("{thoughts},{calls},{calls}"), &["context_management"]),
     ] {
         let request = with(&format!(r#""context_management":{{"edits":[{edits}]}}"#));
-        assert_eq!(request.foreign, [""; 0], "{edits}");
-        assert_eq!(request.unsaid, unsaid, "{edits}");
+        assert_eq!(request.unsupported, [""; 0], "{edits}");
+        assert_eq!(request.left_out, left_out, "{edits}");
     }
 }
 
@@ -142,13 +142,16 @@ fn any_new_field_anywhere_is_foreign() {
         r#""thinking":{"type":"adaptive"},"output_config":{"format":{"type":"json_schema","schema":1}}}"#
     );
     let known: Fields = serde_json::from_str(body).unwrap();
-    assert!(read_request(&known).unwrap().foreign.is_empty());
+    assert!(read_request(&known).unwrap().unsupported.is_empty());
     let places: Vec<usize> = body.match_indices('{').map(|(at, _)| at).collect();
     assert!(places.len() > 15);
     for at in places {
         let (before, after) = body.split_at(at + 1);
         let fields: Fields = serde_json::from_str(&format!(r#"{before}"zz":0,{after}"#)).unwrap();
-        let foreign = read_request(&fields).unwrap().foreign;
-        assert!(foreign.len() == 1 && foreign[0].ends_with("zz"), "{foreign:?} at {at}");
+        let unsupported = read_request(&fields).unwrap().unsupported;
+        assert!(
+            unsupported.len() == 1 && unsupported[0].ends_with("zz"),
+            "{unsupported:?} at {at}"
+        );
     }
 }
