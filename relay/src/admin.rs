@@ -21,7 +21,7 @@ mod past;
 mod requests;
 mod tokens;
 
-use crate::drive::{Peer, Refused, RefusedWhy, Relay};
+use crate::drive::{Peer, Relay};
 use crate::listen::Guard;
 use crate::wall;
 use axum::extract::Request;
@@ -30,6 +30,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
+use policy::operator::{RefusalKind, Refused};
 use shared::admin::changes::{Refusal, RefusalDetail};
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,12 +61,12 @@ impl Problem {
 
 impl From<Refused> for Problem {
     fn from(refused: Refused) -> Self {
-        let status = match refused.why {
-            RefusedWhy::Wrong => StatusCode::BAD_REQUEST,
-            RefusedWhy::Unknown => StatusCode::NOT_FOUND,
-            RefusedWhy::Conflict => StatusCode::CONFLICT,
-            RefusedWhy::Version => StatusCode::PRECONDITION_FAILED,
-            RefusedWhy::NeedsVersion => StatusCode::PRECONDITION_REQUIRED,
+        let status = match refused.kind {
+            RefusalKind::Wrong => StatusCode::BAD_REQUEST,
+            RefusalKind::Unknown => StatusCode::NOT_FOUND,
+            RefusalKind::Conflict => StatusCode::CONFLICT,
+            RefusalKind::Version => StatusCode::PRECONDITION_FAILED,
+            RefusalKind::NeedsVersion => StatusCode::PRECONDITION_REQUIRED,
         };
         Self { status, detail: refused.detail, retry_after: None }
     }

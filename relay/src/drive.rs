@@ -48,7 +48,7 @@ pub use held::Held;
 pub use in_force::{InForce, Ladder, Rung};
 pub use log::reject_record;
 pub use look::{next, watch};
-pub use operator::{Answer, Refused, RefusedWhy};
+pub use operator::Answer;
 pub use relay::{Drain, Peer, Relay, Running};
 pub use reload::{CannotReload, Reloaded};
 pub use reply::{AskAgain, Head, Out, Reply, error_reply, set_id};

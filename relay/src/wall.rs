@@ -56,11 +56,7 @@ pub fn unix_of(now: Time, at: Time) -> UnixMillis {
 /// other; what lies too long ago is the core's zero.
 #[must_use]
 pub fn time_of(now: Time, today: UnixMillis, at: UnixMillis) -> Time {
-    let span = |millis: i64| Duration::from_millis(u64::try_from(millis).unwrap_or(0));
-    let ago = span(today.0.saturating_sub(at.0));
-    let ahead = span(at.0.saturating_sub(today.0));
-    Time(now.since(Time::default().plus(ago)).as_micros().try_into().unwrap_or(u64::MAX))
-        .plus(ahead)
+    policy::operator::Moment { now, today }.time_of(at)
 }
 
 /// A generator seeded from the system's entropy.

@@ -21,8 +21,8 @@
 //!
 //! Where to look: [`walk`] is the walk, [`plan`] chooses candidates, [`outcome`]
 //! judges endings, [`table`] is the outcome table, [`exhausted`] ranks what the
-//! client is told, [`hold`], [`order`] and [`board`] are what walks share, [`preview`] replans past requests, [`remembered`] is
-//! what outlives the relay.
+//! client is told, [`hold`], [`order`] and [`board`] are what walks share, [`preview`] replans past requests,
+//! [`remembered`] is what outlives the relay, [`operator`] is what operators may change.
 
 pub mod action;
 pub mod attempt;
@@ -39,6 +39,7 @@ mod hollow;
 pub mod input;
 pub mod ladder;
 mod lateness;
+pub mod operator;
 pub mod order;
 pub mod outcome;
 pub mod plan;

@@ -150,3 +150,14 @@ pub fn is_of_this_rung(ending: &Ending) -> bool {
         Some(signature) => *signature == Signature::BadRequest && matches!(status, 404 | 405),
     }
 }
+
+/// What of our account a provider refuses, by the status that it said so with: `credit`,
+/// `model` or `key`.
+#[must_use]
+pub const fn what_is_refused(status: Option<u16>) -> &'static str {
+    match status {
+        Some(402) => "credit",
+        Some(404 | 405 | 410 | 451) => "model",
+        _ => "key",
+    }
+}

@@ -15,6 +15,7 @@ mod house;
 mod kinds;
 mod laws;
 mod onward;
+mod operating;
 mod ordering;
 mod own_faults;
 mod partial;

@@ -7,11 +7,12 @@ use super::openapi::refusals::{Doing, Gated, Named, Ordering, Versioned};
 use super::part::Part;
 use super::requests::read;
 use super::tokens::Operator;
-use crate::drive::{Answer, Refused, Relay};
+use crate::drive::{Answer, Relay};
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use policy::operator::Refused;
 use shared::OverrideMode;
 use shared::admin::actions::{Action, ActionKind, Preview};
 use shared::admin::changes::{

@@ -10,6 +10,7 @@ use crate::config::{self, Config};
 use crate::live::Live;
 use crate::provider::{CannotBuild, Provider};
 use dialect::errors::Matcher;
+use policy::operator;
 use policy::{LadderIndex, LadderSpec, Placed, RungIndex, RungSpec, places};
 use shared::{Price, UnixMillis};
 use std::collections::HashMap;
@@ -102,6 +103,8 @@ pub struct InForce {
     pub rungs: Vec<Arc<Rung>>,
     /// Browser origins that may call.
     pub origins: Arc<[String]>,
+    /// What the rules for operators know of it.
+    pub(super) named: operator::Names,
     providers: Vec<Arc<Provider>>,
     names: Vec<(String, usize)>,
     /// By their place on the board; those that have gone left theirs empty.
@@ -230,6 +233,7 @@ pub(super) fn prepare(
         rev: before.map_or(1, |before| before.rev + 1),
         since: crate::wall::unix(),
         names: named.collect(),
+        named: operator_names(&rungs, &ladders),
         origins: config.server.cors_origins.clone().into(),
         ladders,
         rungs,
@@ -238,6 +242,24 @@ pub(super) fn prepare(
         config,
     };
     Ok(Prepared { in_force, places, rungs: placed, identities })
+}
+
+fn operator_names(rungs: &[Arc<Rung>], ladders: &[Arc<Ladder>]) -> operator::Names {
+    let rung = |rung: &Arc<Rung>| operator::RungName {
+        name: rung.name.to_string(),
+        index: rung.index,
+        provider: rung.provider_name.to_string(),
+        domains: rung.domains.to_vec(),
+    };
+    let ladder = |ladder: &Arc<Ladder>| operator::LadderName {
+        name: ladder.name.to_string(),
+        index: ladder.index,
+        rungs: ladder.spec.rungs.clone(),
+    };
+    operator::Names {
+        rungs: rungs.iter().map(rung).collect(),
+        ladders: ladders.iter().map(ladder).collect(),
+    }
 }
 
 /// The providers, with those that are the same as before: their connections stay.

@@ -1,46 +1,36 @@
-//! What operators change while the relay runs.
-//!
-//! The board holds what is in force, this what the board has no use for: who, why,
-//! by which action, and the answers already given. Whatever somebody says of an
-//! override or an order carries the version that it made; once the board is at
-//! another one, it is no longer about what is in force, and nobody need clear it
-//! away.
+//! What operators change while the relay runs. The rules are the core's
+//! ([`policy::operator`]); this makes changes under the locks, keeps answers, and records and
+//! announces what was made.
 //!
 //! Invariants:
 //! - A change is checked and made under one hold of `state` and, within, of the
-//!   board; never the other way round. So all of it is made, or nothing, and two
-//!   operators are served one after the other.
+//!   board; never the other way round. So two operators are served one after the other.
 //! - It is in force before its record is with the journal's writer, and its author
 //!   is answered only after the COMMIT, or after having waited for it long enough.
 //! - What was refused did nothing: its id may be used again.
 //!
-//! The parts: `steps` makes a request into what is to be done, `carry` does it,
-//! `present` says what is so, `undo`, `deeds` and `check` are the other calls,
-//! `preview` says what would be so, `past` is what it looks at.
+//! The parts: `change` makes changes and takes them back, `actions` are probes and notes,
+//! `check` calls a rung once, `present` says what is so, `preview` what would be so from what
+//! `past` has kept, `restore` what an earlier life left.
 
-mod again;
-mod carry;
+mod actions;
+mod change;
 mod check;
-mod deeds;
 mod past;
 mod present;
 mod preview;
-mod refused;
-mod steps;
-mod undo;
-
-pub use refused::{Refused, Why as RefusedWhy};
+mod restore;
 
 pub(super) use past::{Gone, Past};
 
 use super::relay::Relay;
 use crate::wall;
 use journal::ActionRecord;
+use policy::operator::{Attributions, Refused};
 use policy::{LadderIndex, RungIndex};
 use serde::Serialize;
 use shared::admin::FeedKind;
 use shared::admin::actions::{Action, ActionKind};
-use shared::{OrderSource, OverrideMode, UnixMillis};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -62,28 +52,6 @@ pub enum Published {
     Ladder(LadderIndex),
 }
 
-/// Whose hand is on a rung or a ladder.
-#[derive(Debug, Clone)]
-struct Mark {
-    /// The version that it made.
-    version: u64,
-    by: Option<String>,
-    reason: Option<String>,
-    at: UnixMillis,
-    until: Option<UnixMillis>,
-    action: Option<String>,
-}
-
-/// Puts a mark at a place of the board.
-fn set(marks: &mut Vec<Option<Mark>>, at: usize, mark: Mark) {
-    if marks.len() <= at {
-        marks.resize(at + 1, None);
-    }
-    if let Some(place) = marks.get_mut(at) {
-        *place = Some(mark);
-    }
-}
-
 type Told = watch::Receiver<Option<Arc<str>>>;
 
 #[derive(Debug)]
@@ -94,9 +62,7 @@ struct Entry {
 
 #[derive(Debug, Default)]
 struct State {
-    /// By their places on the board; further ones have none.
-    rungs: Vec<Option<Mark>>,
-    ladders: Vec<Option<Mark>>,
+    attributions: Attributions,
     notes: Vec<Action>,
     /// The last actions and their answers, the newest last.
     answers: VecDeque<Entry>,
@@ -145,10 +111,13 @@ impl Relay {
             }
             // What it is now is told with the next look, a quarter of a second from now.
             Published::Rung(rung) => {
-                tracing::debug!(rung = self.rung_name(*rung), "a rung's override");
+                tracing::debug!(rung = self.in_force().named.rung(*rung), "a rung's override");
             }
             Published::Ladder(ladder) => {
-                tracing::debug!(ladder = self.ladder_name(*ladder), "a ladder's order");
+                tracing::debug!(
+                    ladder = self.in_force().named.ladder_name(*ladder),
+                    "a ladder's order"
+                );
             }
         }
     }
@@ -188,27 +157,8 @@ impl Relay {
     pub fn action(&self, id: &str) -> Option<Action> {
         let (state, now) = (self.operators.lock(), wall::now());
         let action = state.find(id)?.action.clone();
-        let holds = |mark: &Option<Mark>, version: u64| {
-            let made_it =
-                |mark: &Mark| mark.version == version && mark.action.as_deref() == Some(id);
-            mark.as_ref().is_some_and(made_it)
-        };
         let in_force = self.with_board(now, |board| {
-            let is_forced = |at: usize| {
-                board.forced(RungIndex(at), now).is_some_and(|(mode, _)| mode != OverrideMode::Auto)
-            };
-            let is_ordered = |at: usize| {
-                board
-                    .order_of(LadderIndex(at), now)
-                    .is_some_and(|(_, source)| source != OrderSource::Config)
-            };
-            let mut rungs = state.rungs.iter().enumerate();
-            let mut ladders = state.ladders.iter().enumerate();
-            rungs.any(|(at, mark)| {
-                is_forced(at) && holds(mark, board.override_version(RungIndex(at)))
-            }) || ladders.any(|(at, mark)| {
-                is_ordered(at) && holds(mark, board.order_version(LadderIndex(at)))
-            })
+            policy::operator::present::is_in_force(board, &state.attributions, id, now)
         });
         let stands = state.notes.iter().any(|note| note.id == id);
         Some(Action { in_force: in_force || stands, ..action })

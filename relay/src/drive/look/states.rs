@@ -11,6 +11,7 @@ use crate::live::{LadderSeen, RungSeen};
 use crate::wall;
 use journal::Usual;
 use policy::breaker::State;
+use policy::outcome::what_is_refused;
 use policy::{Board, Remembered, RungIndex, Size, Time};
 use shared::admin::board::{
     Bucket, BudgetState, HardDown, HealthState, HoldState, OverrideState, ProbeState,
@@ -62,7 +63,7 @@ pub(super) struct All {
 pub(super) fn all(relay: &Relay, now: Time, looked: &Looked) -> All {
     let in_force = relay.in_force();
     let facts = Facts::of(&in_force);
-    let (stands, budgets, hands, orders) = relay.with_hands(now, &in_force, |board| {
+    let ((stands, budgets), changed) = relay.with_changed(now, &in_force, |board| {
         let rungs = in_force.rungs.iter().map(|rung| stand(board, rung.index, now));
         let ladders = in_force.ladders.iter().map(|ladder| budget(board, ladder));
         (rungs.collect::<Vec<_>>(), ladders.collect::<Vec<_>>())
@@ -70,20 +71,20 @@ pub(super) fn all(relay: &Relay, now: Time, looked: &Looked) -> All {
     let at = standing::at(now);
     let mut running = Vec::with_capacity(stands.len() + budgets.len());
     let told = relay.story().all();
-    let unsupported = Told::default();
-    let rungs = facts.rungs.into_iter().zip(stands).zip(hands);
-    let rungs = rungs.map(|(((index, facts), stand), hand)| {
+    let nothing = Told::default();
+    let rungs = facts.rungs.into_iter().zip(stands).zip(changed.overrides);
+    let rungs = rungs.map(|(((index, facts), stand), changed)| {
         let seen = relay.live.rung_seen(index.0, at);
         running.push(seen.step);
-        let told = told.get(index.0).unwrap_or(&unsupported);
-        rung(facts, (&stand, hand), seen, told, (now, &looked.usual))
+        let told = told.get(index.0).unwrap_or(&nothing);
+        rung(facts, &stand, changed, seen, told, now, &looked.usual)
     });
     let rungs: Vec<_> = rungs.collect();
-    let ladders = facts.ladders.into_iter().zip(budgets).zip(orders);
+    let ladders = facts.ladders.into_iter().zip(budgets).zip(changed.orders);
     let ladders = ladders.map(|(((index, facts), budget), order)| {
         let seen = relay.live.ladder_seen(index.0, at);
         running.push(seen.step);
-        ladder((facts, order), budget, seen, &in_force, &looked.usual)
+        ladder(facts, order, budget, seen, &in_force, &looked.usual)
     });
     let ladders = ladders.collect();
     All { rungs, ladders, running }
@@ -150,21 +151,23 @@ fn millis(span: Duration) -> u64 {
 
 fn rung(
     mut state: RungState,
-    (stand, hand): (&Stand, OverrideNow),
+    stand: &Stand,
+    changed: OverrideNow,
     seen: RungSeen,
     told: &Told,
-    (now, usual): (Time, &Usual),
+    now: Time,
+    usual: &Usual,
 ) -> RungState {
     state.health = health(stand, told, &seen, now);
-    state.override_version = Some(hand.version);
+    state.override_version = Some(changed.version);
     state.forced = stand.forced.map(|(mode, until)| OverrideState {
         mode: mode.into(),
-        reason: hand.reason,
-        by: hand.by,
-        at: hand.at,
+        reason: changed.reason,
+        by: changed.by,
+        at: changed.at,
         until_at: until.map(|until| wall::unix_of(now, until)),
-        version: hand.version,
-        action: hand.action,
+        version: changed.version,
+        action: changed.action,
         fleet_shared: false,
         draining: if mode == OverrideMode::ForcedOpen { seen.now.streaming } else { 0 },
     });
@@ -208,19 +211,12 @@ fn health(stand: &Stand, told: &Told, seen: &RungSeen, now: Time) -> HealthState
             .map(|until| HoldState { until_at: unix(until), why: "provider".to_owned() }),
         hard_down: match (stand.state, opened_by) {
             (State::Open { until }, Some(TransitionRule::Auth)) => {
-                Some(HardDown { why: refused(seen).to_owned(), until_at: unix(until) })
+                let status = seen.last_fault.as_ref().and_then(|fault| fault.status);
+                let why = what_is_refused(status).to_owned();
+                Some(HardDown { why, until_at: unix(until) })
             }
             _ => None,
         },
-    }
-}
-
-/// What about our account the provider refuses, by the status that it said so with.
-fn refused(seen: &RungSeen) -> &'static str {
-    match seen.last_fault.as_ref().and_then(|fault| fault.status) {
-        Some(402) => "credit",
-        Some(404 | 405 | 410 | 451) => "model",
-        _ => "key",
     }
 }
 
@@ -242,19 +238,20 @@ fn budget(board: &Board, ladder: &Ladder) -> BudgetState {
 }
 
 fn ladder(
-    (mut state, hand): (LadderState, OrderNow),
+    mut state: LadderState,
+    changed: OrderNow,
     mut budget: BudgetState,
     seen: LadderSeen,
     in_force: &InForce,
     usual: &Usual,
 ) -> LadderState {
-    state.order = hand.order;
-    state.source = hand.source.into();
-    state.version = hand.version;
-    state.by = hand.by;
-    state.reason = hand.reason;
-    state.at = hand.at;
-    state.until_at = hand.until_at;
+    state.order = changed.order;
+    state.source = changed.source.into();
+    state.version = changed.version;
+    state.by = changed.by;
+    state.reason = changed.reason;
+    state.at = changed.at;
+    state.until_at = changed.until_at;
     budget.hedge.refused_1m = seen.refused.0;
     budget.retry.refused_1m = seen.refused.1;
     budget.hedge_share = seen.hedge_share;

@@ -4,8 +4,7 @@
 //! too; and whatever comes of it, nothing is learned from it: no verdict, no
 //! reference, no number. It is in the journal as a request of its own on no ladder.
 
-use super::deeds::plain;
-use super::refused::{Refused, check_words};
+use super::change::action;
 use super::{Answer, Published, Told};
 use crate::drive::failed::Quotable;
 use crate::drive::in_force::Rung;
@@ -19,6 +18,7 @@ use dialect::answer::{AnswerReader, AnswerSpec, Form};
 use dialect::neutral::{Degrade, Target};
 use dialect::request::ClientRequest;
 use http::HeaderMap;
+use policy::operator::{Refused, check_reason};
 use policy::outcome::judge;
 use policy::{AttemptId, Time};
 use record::{AttemptStart, RequestStart, millis};
@@ -52,8 +52,8 @@ impl Relay {
     /// # Errors
     /// There is no such rung.
     pub fn check(self: &Arc<Self>, rung: &str, deed: &Deed, by: &str) -> Result<Answer, Refused> {
-        check_words(&deed.id, "reason", &deed.reason)?;
-        let index = self.find_rung(rung)?;
+        check_reason(&deed.id, "reason", &deed.reason)?;
+        let index = self.in_force().named.find_rung(rung)?;
         let Some(rung) = self.rung(index) else {
             return Err(Refused::unknown("rung", rung, &[]));
         };
@@ -62,7 +62,7 @@ impl Relay {
         if let Some(answer) = state.answered(&deed.id, ActionKind::Check, |a| a.about == about)? {
             return Ok(answer);
         }
-        let action = plain(ActionKind::Check, &deed.id, &deed.reason, about, by);
+        let action = Action { about, ..action(ActionKind::Check, &deed.id, &deed.reason, by) };
         let (tell, told): (_, Told) = watch::channel(None);
         state.keep(action.clone(), told.clone());
         drop(state);

@@ -1,14 +1,12 @@
 //! What a change would do, from the last requests of the ladders that it touches.
 //! Nothing is changed: it is made on a copy.
 
-use super::carry::apply;
 use super::past::Gone;
-use super::refused::Refused;
-use super::steps::Steps;
 use crate::drive::in_force::Ladder;
 use crate::drive::relay::Relay;
 use crate::drive::standing;
 use crate::wall;
+use policy::operator::{Attributions, Moment, Refused, Steps, apply, plan_change};
 use policy::preview::{first_tokens, is_all_sick, lost_capability, replan};
 use policy::{Board, LadderIndex, RungIndex, Time};
 use shared::admin::actions::{
@@ -36,24 +34,18 @@ impl Relay {
     /// It makes no sense, or names what is not there.
     pub fn preview(&self, request: &ChangeRequest, by: &str) -> Result<Preview, Refused> {
         let (now, today) = (wall::now(), wall::unix());
-        let steps = self.steps(request, by, today)?;
+        let in_force = self.in_force();
+        let steps = plan_change(&in_force.named, request, by, today)?;
         let before = self.with_board(now, |board| {
             board.settle(now);
             board.clone()
         });
         let mut after = before.clone();
-        // Whose hand it would be does not matter here.
-        let mut nobody = super::State {
-            rungs: Vec::new(),
-            ladders: Vec::new(),
-            notes: Vec::new(),
-            answers: std::collections::VecDeque::new(),
-        };
         let changes: Vec<_> = steps.forces.iter().map(|force| (force.rung, force.mode)).collect();
         let without = before.left_without(&changes, now);
-        apply(&mut after, &mut nobody, &steps, now, today);
+        // Who would stand behind it does not matter here.
+        apply(&mut after, &mut Attributions::default(), &steps, Moment { now, today });
         let boards = Boards { before, after, now };
-        let in_force = self.in_force();
         let touched = in_force.ladders.iter().filter(|ladder| is_touched(ladder, &steps));
         let mut warnings: Vec<_> =
             touched.clone().flat_map(|ladder| self.warnings(ladder, &boards, &without)).collect();
@@ -69,7 +61,7 @@ impl Relay {
         let span = since.map_or(Duration::ZERO, |at| {
             Duration::from_millis(u64::try_from(wall::unix().0.saturating_sub(at.0)).unwrap_or(0))
         });
-        let seed = fastrand::u64(..);
+        let seed = wall::rng().u64(..);
         let called = |board: &Board| {
             let needs = gone.iter().map(|gone| gone.need);
             replan(&mut board.clone(), ladder.index, &ladder.spec, needs, boards.now, seed)
@@ -91,7 +83,7 @@ impl Relay {
             .unwrap_or(&ladder.spec.rungs)
             .iter()
             .map(|&rung| StepPreview {
-                rung: self.rung_name(rung),
+                rung: self.in_force().named.rung(rung),
                 place: BeforeAfter {
                     before: place(&boards.before, rung),
                     after: place(&boards.after, rung),
@@ -157,7 +149,7 @@ impl Relay {
 
     /// Attempts a second at a rung in the last half minute.
     fn carried(&self, rung: &str, now: Time) -> Option<f64> {
-        let index = self.find_rung(rung).ok()?;
+        let index = self.in_force().named.find_rung(rung).ok()?;
         Some(self.live.rung_seen(index.0, standing::at(now)).now.rps)
     }
 
@@ -204,7 +196,7 @@ impl Relay {
             let left = spec.rungs.iter().filter(|rung| {
                 after.forced(**rung, *now).is_some_and(|(mode, _)| mode != OverrideMode::ForcedOpen)
             });
-            let left: Vec<_> = left.map(|rung| self.rung_name(*rung)).collect();
+            let left: Vec<_> = left.map(|rung| self.in_force().named.rung(*rung)).collect();
             let text = format!(
                 "{name} would be left with rungs that are open or held: {}.",
                 left.join(", ")

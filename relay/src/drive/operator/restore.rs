@@ -1,17 +1,18 @@
-//! What operators did in an earlier life: versions, whose hand is where, orders and
-//! notes, as the journal kept them.
+//! What operators did in an earlier life: versions, who stands behind what, orders and notes,
+//! as the journal kept them.
 
-use super::Mark;
-use super::set;
 use crate::drive::relay::Relay;
 use crate::drive::restore::left;
 use crate::wall;
 use journal::{Kept, OrderRecord, OverrideRecord};
 use policy::Order;
+use policy::operator::{Attribution, fit_order};
 
 impl Relay {
     /// After the overrides are on the board again, and before any has ended.
     pub(in crate::drive) fn restore_operators(&self, kept: &Kept) {
+        let in_force = self.in_force();
+        let names = &in_force.named;
         for row in &kept.orders {
             self.restore_order(row);
         }
@@ -19,34 +20,34 @@ impl Relay {
         state.notes.clone_from(&kept.notes);
         self.with_board(wall::now(), |board| {
             for (name, version) in &kept.versions.rungs {
-                let rung = self.find_rung(name).ok().map(|rung| (rung, *version));
+                let rung = names.find_rung(name).ok().map(|rung| (rung, *version));
                 board.restore_versions(rung, None);
             }
             for (name, version) in &kept.versions.ladders {
-                let ladder = self.find_ladder(name).ok().map(|ladder| (ladder, *version));
+                let ladder = names.find_ladder(name).ok().map(|ladder| (ladder, *version));
                 board.restore_versions(None, ladder);
             }
             for row in &kept.overrides {
-                let Ok(rung) = self.find_rung(&row.rung) else { continue };
-                let mark = override_mark(row, board.override_version(rung));
-                set(&mut state.rungs, rung.0, mark);
+                let Ok(rung) = names.find_rung(&row.rung) else { continue };
+                let made = of_override(row, board.override_version(rung));
+                state.attributions.set_rung(rung, made);
             }
             for row in &kept.orders {
-                let Ok(ladder) = self.find_ladder(&row.ladder) else { continue };
-                let mark = order_mark(row, board.order_version(ladder));
-                set(&mut state.ladders, ladder.0, mark);
+                let Ok(ladder) = names.find_ladder(&row.ladder) else { continue };
+                let made = of_order(row, board.order_version(ladder));
+                state.attributions.set_ladder(ladder, made);
             }
         });
     }
 
     fn restore_order(&self, row: &OrderRecord) {
-        let (now, today) = (wall::now(), wall::unix());
+        let (now, today, in_force) = (wall::now(), wall::unix(), self.in_force());
         let (ladder, by) = (&row.ladder, row.author.as_deref().unwrap_or("unknown"));
-        let Ok(index) = self.find_ladder(ladder) else {
+        let Ok(index) = in_force.named.find_ladder(ladder) else {
             tracing::info!(%ladder, "an operator's order of it is kept, but it is no longer in the config");
             return;
         };
-        let (rungs, adapted) = self.fitted(index, &row.rungs);
+        let (rungs, adapted) = fit_order(&in_force.named, index, &row.rungs);
         let until = row.until.map(|until| wall::time_of(now, today.max(row.at), until));
         self.with_board(now, |board| board.reorder(index, Some(Order { rungs, until, adapted })));
         if until.is_none_or(|until| until > now) {
@@ -57,8 +58,8 @@ impl Relay {
     }
 }
 
-fn override_mark(row: &OverrideRecord, version: u64) -> Mark {
-    Mark {
+fn of_override(row: &OverrideRecord, version: u64) -> Attribution {
+    Attribution {
         version,
         by: row.author.clone(),
         reason: row.reason.clone(),
@@ -68,8 +69,8 @@ fn override_mark(row: &OverrideRecord, version: u64) -> Mark {
     }
 }
 
-fn order_mark(row: &OrderRecord, version: u64) -> Mark {
-    Mark {
+fn of_order(row: &OrderRecord, version: u64) -> Attribution {
+    Attribution {
         version,
         by: row.author.clone(),
         reason: row.reason.clone(),

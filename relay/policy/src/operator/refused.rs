@@ -2,9 +2,9 @@
 
 use shared::admin::changes::{Present, RefusalDetail};
 
-/// In which way a call was refused.
+/// How a call was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum RefusalKind {
     /// It makes no sense as it is.
     Wrong,
     /// It names what is not there.
@@ -20,51 +20,62 @@ pub enum Why {
 /// A call that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// In which way.
-    pub why: Why,
+    /// How.
+    pub kind: RefusalKind,
     /// For whoever called.
     pub detail: Box<RefusalDetail>,
 }
 
 impl Refused {
-    pub(super) fn new(why: Why, code: &str, message: impl Into<String>) -> Self {
+    /// A refusal with a code for programs and a message for a person.
+    #[must_use]
+    pub fn new(kind: RefusalKind, code: &str, message: impl Into<String>) -> Self {
         let detail = RefusalDetail {
             message: message.into(),
             code: Some(code.to_owned()),
             ..RefusalDetail::default()
         };
-        Self { why, detail: Box::new(detail) }
+        Self { kind, detail: Box::new(detail) }
     }
 
-    pub(super) fn wrong(code: &str, message: impl Into<String>) -> Self {
-        Self::new(Why::Wrong, code, message)
+    /// It makes no sense as it is.
+    #[must_use]
+    pub fn wrong(code: &str, message: impl Into<String>) -> Self {
+        Self::new(RefusalKind::Wrong, code, message)
     }
 
-    pub(super) fn unknown(what: &str, name: &str, known: &[String]) -> Self {
+    /// It names what is not there.
+    #[must_use]
+    pub fn unknown(what: &str, name: &str, known: &[String]) -> Self {
         let message = format!("There is no {what} '{name}'. Known are: {}.", known.join(", "));
-        Self::new(Why::Unknown, &format!("unknown_{what}"), message)
+        Self::new(RefusalKind::Unknown, &format!("unknown_{what}"), message)
     }
 
-    pub(super) fn reused(id: &str) -> Self {
+    /// Its id was used for something else.
+    #[must_use]
+    pub fn reused(id: &str) -> Self {
         let message = format!(
             "The id '{id}' was used for something else. Make a new one; GET /admin/v1/actions/{id} \
              says what was done under it."
         );
-        Self::new(Why::Conflict, "id_reused", message)
+        Self::new(RefusalKind::Conflict, "id_reused", message)
     }
 
-    pub(super) fn with(mut self, present: Present) -> Self {
+    /// The same, with what is so now.
+    #[must_use]
+    pub fn with(mut self, present: Present) -> Self {
         self.detail.present = Some(present);
         self
     }
 
+    /// It would leave ladders with forced-open rungs alone.
     pub(super) fn last_rung(ladders: Vec<String>) -> Self {
         let names = ladders.join(", ");
         let message = format!(
             "This would leave {names} with forced-open rungs only: every request there would fail. \
              Leave a rung in, demote instead, or accept it for each of these ladders by name."
         );
-        let mut refused = Self::new(Why::Conflict, "last_rung", message);
+        let mut refused = Self::new(RefusalKind::Conflict, "last_rung", message);
         refused.detail.ladders = ladders;
         refused
     }
@@ -73,8 +84,12 @@ impl Refused {
 const MOST_ID: usize = 64;
 const MOST_REASON: usize = 400;
 
-/// What every call that does something has to bring.
-pub(super) fn check_words(id: &str, what: &str, reason: &str) -> Result<(), Refused> {
+/// Checks what every call that does something has to bring: an id, and a reason under the name
+/// `what`.
+///
+/// # Errors
+/// What is wrong with one of them.
+pub fn check_reason(id: &str, what: &str, reason: &str) -> Result<(), Refused> {
     check_id(id)?;
     if reason.trim().is_empty() {
         let message =
@@ -88,7 +103,11 @@ pub(super) fn check_words(id: &str, what: &str, reason: &str) -> Result<(), Refu
     Ok(())
 }
 
-pub(super) fn check_id(id: &str) -> Result<(), Refused> {
+/// Checks an action's id.
+///
+/// # Errors
+/// It is none.
+pub fn check_id(id: &str) -> Result<(), Refused> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if id.is_empty() || id.len() > MOST_ID || !id.chars().all(fits) {
         let message = format!(

@@ -1,0 +1,104 @@
+//! What the config in force calls the rungs and ladders of the board.
+
+use super::refused::Refused;
+use crate::ladder::{LadderIndex, RungIndex};
+use shared::admin::changes::Target;
+
+/// A rung by its name.
+#[derive(Debug, Clone)]
+pub struct RungName {
+    /// Its name.
+    pub name: String,
+    /// Its place on the board.
+    pub index: RungIndex,
+    /// Its provider's name.
+    pub provider: String,
+    /// What it shares with others.
+    pub domains: Vec<String>,
+}
+
+/// A ladder by its name.
+#[derive(Debug, Clone)]
+pub struct LadderName {
+    /// Its name.
+    pub name: String,
+    /// Its place on the board.
+    pub index: LadderIndex,
+    /// Its rungs in the config's order.
+    pub rungs: Vec<RungIndex>,
+}
+
+/// All of them, in the config's order.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    /// The rungs.
+    pub rungs: Vec<RungName>,
+    /// The ladders.
+    pub ladders: Vec<LadderName>,
+}
+
+impl Names {
+    /// The rung that is called so.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn find_rung(&self, name: &str) -> Result<RungIndex, Refused> {
+        let found = self.rungs.iter().find(|rung| rung.name == name);
+        let known = || self.rungs.iter().map(|rung| rung.name.clone()).collect::<Vec<_>>();
+        found.map(|rung| rung.index).ok_or_else(|| Refused::unknown("rung", name, &known()))
+    }
+
+    /// The ladder that is called so.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn find_ladder(&self, name: &str) -> Result<LadderIndex, Refused> {
+        let found = self.ladders.iter().find(|ladder| ladder.name == name);
+        let known = || self.ladders.iter().map(|ladder| ladder.name.clone()).collect::<Vec<_>>();
+        found.map(|ladder| ladder.index).ok_or_else(|| Refused::unknown("ladder", name, &known()))
+    }
+
+    /// A rung's name; empty for one that has gone.
+    #[must_use]
+    pub fn rung(&self, index: RungIndex) -> String {
+        let found = self.rungs.iter().find(|rung| rung.index == index);
+        found.map(|rung| rung.name.clone()).unwrap_or_default()
+    }
+
+    /// A ladder by its place on the board; `None` for one that has gone.
+    #[must_use]
+    pub fn ladder(&self, index: LadderIndex) -> Option<&LadderName> {
+        self.ladders.iter().find(|ladder| ladder.index == index)
+    }
+
+    /// A ladder's name; empty for one that has gone.
+    #[must_use]
+    pub fn ladder_name(&self, index: LadderIndex) -> String {
+        self.ladder(index).map(|ladder| ladder.name.clone()).unwrap_or_default()
+    }
+
+    /// The rungs that a target stands for, at least one.
+    pub(super) fn targets(&self, target: &Target) -> Result<Vec<RungIndex>, Refused> {
+        let of = |fits: &dyn Fn(&RungName) -> bool| -> Vec<RungIndex> {
+            self.rungs.iter().filter(|rung| fits(rung)).map(|rung| rung.index).collect()
+        };
+        let all = self.rungs.iter();
+        let (what, name, found, mut known): (_, _, _, Vec<String>) = match target {
+            Target::Rung(name) => return Ok(vec![self.find_rung(name)?]),
+            Target::Provider(name) => {
+                let known = all.map(|rung| rung.provider.clone()).collect();
+                ("provider", name, of(&|rung| rung.provider == *name), known)
+            }
+            Target::Domain(name) => {
+                let known = all.flat_map(|rung| rung.domains.iter().cloned()).collect();
+                ("domain", name, of(&|rung| rung.domains.contains(name)), known)
+            }
+        };
+        if found.is_empty() {
+            known.sort();
+            known.dedup();
+            return Err(Refused::unknown(what, name, &known));
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,106 @@
+//! Taking an action back: what was so before it is to be so again.
+
+use super::attribution::Attribution;
+use super::names::Names;
+use super::refused::{RefusalKind, Refused};
+use super::steps::{Force, Reorder, Steps, Thing};
+use crate::ladder::{LadderIndex, RungIndex};
+use crate::order::adapt;
+use shared::admin::actions::{Action, ActionKind};
+use shared::admin::changes::{Deed, OrderNow, OverrideNow};
+use shared::{OrderSource, OverrideMode, UnixMillis};
+
+/// What takes `undone` back at `at`.
+///
+/// # Errors
+/// It changed nothing that could be taken back, or names what is not there any more.
+pub fn plan_undo(
+    names: &Names,
+    undone: &Action,
+    deed: &Deed,
+    at: UnixMillis,
+) -> Result<Steps, Refused> {
+    let (Some(before), Some(after)) = (&undone.before, &undone.after) else {
+        let more = match undone.kind {
+            ActionKind::Note => " End it instead.",
+            _ => " It changed nothing that stays.",
+        };
+        let message = format!("'{}' was a {}: it is not taken back.{more}", undone.id, undone.kind);
+        return Err(Refused::new(RefusalKind::Conflict, "no_undo", message));
+    };
+    // What was only looked at, or was so already, is none of its doing.
+    let mut steps = Steps::default();
+    for now in &after.rungs {
+        let then = before.rungs.iter().find(|then| then.rung == now.rung);
+        let Some(then) = then.filter(|then| then.version != now.version) else { continue };
+        steps.expected.push((Thing::Rung(names.find_rung(&now.rung)?), now.version));
+        steps.forces.push(force_back(names, then, deed, at)?);
+    }
+    for now in &after.ladders {
+        let then = before.ladders.iter().find(|then| then.ladder == now.ladder);
+        let Some(then) = then.filter(|then| then.version != now.version) else { continue };
+        steps.expected.push((Thing::Ladder(names.find_ladder(&now.ladder)?), now.version));
+        steps.orders.push(order_back(names, then, deed, at)?);
+    }
+    steps.accept =
+        deed.accept.iter().map(|name| names.find_ladder(name)).collect::<Result<_, _>>()?;
+    Ok(steps)
+}
+
+fn force_back(
+    names: &Names,
+    then: &OverrideNow,
+    deed: &Deed,
+    at: UnixMillis,
+) -> Result<Force, Refused> {
+    // What would have ended by itself meanwhile does not come back.
+    let is_over = then.until_at.is_some_and(|until| until <= at);
+    Ok(Force {
+        rung: names.find_rung(&then.rung)?,
+        mode: if is_over { OverrideMode::Auto } else { then.mode },
+        cut: then.cut_streams && !is_over,
+        attribution: Attribution {
+            version: 0,
+            by: then.by.clone(),
+            reason: then.reason.clone(),
+            at: then.at.unwrap_or(at),
+            until: then.until_at,
+            action: Some(deed.id.clone()),
+        },
+    })
+}
+
+fn order_back(
+    names: &Names,
+    then: &OrderNow,
+    deed: &Deed,
+    at: UnixMillis,
+) -> Result<Reorder, Refused> {
+    let ladder = names.find_ladder(&then.ladder)?;
+    let is_over = then.until_at.is_some_and(|until| until <= at);
+    let is_configs = is_over || then.source == OrderSource::Config;
+    let (rungs, adapted) = fit_order(names, ladder, &then.order);
+    Ok(Reorder {
+        ladder,
+        rungs: (!is_configs).then_some(rungs),
+        adapted: adapted || then.source == OrderSource::Adapted,
+        attribution: Attribution {
+            version: 0,
+            by: then.by.clone(),
+            reason: then.reason.clone(),
+            at: then.at.unwrap_or(at),
+            until: then.until_at,
+            action: Some(deed.id.clone()),
+        },
+    })
+}
+
+/// An order by names, fitted to the rungs that the ladder has now; whether it had to be.
+#[must_use]
+pub fn fit_order(names: &Names, ladder: LadderIndex, order: &[String]) -> (Vec<RungIndex>, bool) {
+    let config = names.ladder(ladder).map(|ladder| ladder.rungs.clone()).unwrap_or_default();
+    let places: Vec<_> = order.iter().filter_map(|name| names.find_rung(name).ok()).collect();
+    let fitted = adapt(&places, &config);
+    let adapted = fitted != places || places.len() != order.len();
+    (fitted, adapted)
+}

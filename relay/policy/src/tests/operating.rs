@@ -1,0 +1,360 @@
+//! What operators may change: laws over random changes, and the rules as rows.
+
+use crate::operator::present::{is_in_force, override_now};
+use crate::operator::{
+    Applied, Attributions, LadderName, Moment, Names, RefusalKind, RungName, Stale, make,
+    plan_change, plan_undo,
+};
+use crate::{Board, LadderIndex, LadderSpec, RungIndex, RungSpec, Time};
+use proptest::prelude::*;
+use shared::admin::actions::{About, Action, ActionKind};
+use shared::admin::changes::{
+    Change, ChangeRequest, ConfigWord, Deed, NewOrder, OrderNow, OverrideNow, Present, Target,
+};
+use shared::admin::ttl::Ttl;
+use shared::{OverrideMode, UnixMillis};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+const RUNGS: [&str; 4] = ["a", "b", "c", "d"];
+const LADDERS: [(&str, &[usize]); 2] = [("chat", &[0, 1, 2]), ("code", &[2, 3])];
+const EVERY: [OverrideMode; 4] = [
+    OverrideMode::Auto,
+    OverrideMode::ForcedOpen,
+    OverrideMode::ForcedClosed,
+    OverrideMode::Demoted,
+];
+
+/// A board with its names, at some moment.
+#[derive(Clone)]
+struct Desk {
+    board: Board,
+    made: Attributions,
+    names: Names,
+    moment: Moment,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let indexes = |rungs: &[usize]| rungs.iter().copied().map(RungIndex).collect::<Vec<_>>();
+        let specs = LADDERS.map(|(_, rungs)| {
+            Arc::new(LadderSpec { rungs: indexes(rungs), ..LadderSpec::default() })
+        });
+        let rungs = RUNGS.iter().enumerate().map(|(at, name)| RungName {
+            name: (*name).to_owned(),
+            index: RungIndex(at),
+            provider: if at < 2 { "east" } else { "west" }.to_owned(),
+            domains: vec![if at % 2 == 0 { "even" } else { "odd" }.to_owned()],
+        });
+        let ladders = LADDERS.iter().enumerate().map(|(at, (name, rungs))| LadderName {
+            name: (*name).to_owned(),
+            index: LadderIndex(at),
+            rungs: indexes(rungs),
+        });
+        Self {
+            board: Board::new(
+                vec![RungSpec::default(); RUNGS.len()],
+                specs.to_vec(),
+                fastrand::Rng::with_seed(1),
+            ),
+            made: Attributions::default(),
+            names: Names { rungs: rungs.collect(), ladders: ladders.collect() },
+            moment: Moment {
+                now: Time::from_millis(100_000_000),
+                today: UnixMillis(1_000_000_000),
+            },
+        }
+    }
+
+    fn after(&mut self, span: Duration) {
+        self.moment.now = self.moment.now.plus(span);
+        self.moment.today = self.moment.today.plus(span);
+    }
+
+    /// Somebody makes these changes, who has just looked.
+    fn change(
+        &mut self,
+        id: &str,
+        changes: &[Change],
+        accept: &[&str],
+    ) -> Result<Action, RefusalKind> {
+        let request = self.seen(id, changes, accept);
+        self.make(&request)
+    }
+
+    /// A request of somebody who looks now.
+    fn seen(&self, id: &str, changes: &[Change], accept: &[&str]) -> ChangeRequest {
+        let orders = changes.iter().filter_map(|change| match change {
+            Change::Order { ladder, .. } => {
+                let index = self.names.find_ladder(ladder).ok()?;
+                Some((format!("ladder/{ladder}"), self.board.order_version(index)))
+            }
+            Change::Override { target: Target::Rung(rung), .. } => {
+                let index = self.names.find_rung(rung).ok()?;
+                Some((format!("rung/{rung}"), self.board.override_version(index)))
+            }
+            Change::Override { .. } => None,
+        });
+        ChangeRequest {
+            id: id.to_owned(),
+            reason: format!("why {id}"),
+            ttl: Some(Ttl::Endless),
+            changes: changes.to_vec(),
+            expect: orders.collect::<BTreeMap<_, _>>(),
+            accept: accept.iter().map(|&name| name.to_owned()).collect(),
+        }
+    }
+
+    fn make(&mut self, request: &ChangeRequest) -> Result<Action, RefusalKind> {
+        let steps = plan_change(&self.names, request, "ann", self.moment.today)
+            .map_err(|refused| refused.kind)?;
+        let Self { board, made, names, moment } = self;
+        let applied = make(board, made, names, &steps, *moment, Stale::Version);
+        applied.map(|applied| self.action(&request.id, applied)).map_err(|refused| refused.kind)
+    }
+
+    fn undo(&mut self, undone: &Action, id: &str, accept: &[&str]) -> Result<Action, RefusalKind> {
+        let deed = Deed {
+            id: id.to_owned(),
+            reason: "back".to_owned(),
+            accept: accept.iter().map(|&name| name.to_owned()).collect(),
+        };
+        let steps = plan_undo(&self.names, undone, &deed, self.moment.today)
+            .map_err(|refused| refused.kind)?;
+        let Self { board, made, names, moment } = self;
+        let applied = make(board, made, names, &steps, *moment, Stale::Superseded);
+        applied.map(|applied| self.action(id, applied)).map_err(|refused| refused.kind)
+    }
+
+    fn action(&self, id: &str, applied: Applied) -> Action {
+        Action {
+            id: id.to_owned(),
+            at: self.moment.today,
+            kind: ActionKind::Change,
+            by: "ann".to_owned(),
+            reason: format!("why {id}"),
+            changes: Vec::new(),
+            about: About::default(),
+            before: Some(applied.before),
+            after: Some(applied.after),
+            accepted: applied.accepted,
+            check: None,
+            until_at: None,
+            ended_at: None,
+            ended_by: None,
+            undoes: None,
+            in_force: true,
+        }
+    }
+
+    fn forced(&self, rung: usize) -> OverrideMode {
+        self.board.forced(RungIndex(rung), self.moment.now).unwrap().0
+    }
+
+    /// Everything that is so, without the versions and the actions that made it.
+    fn state(&self) -> Present {
+        let Self { board, made, names, moment } = self;
+        let rungs = (0..RUNGS.len()).map(|at| {
+            let now = override_now(board, made, names, RungIndex(at), moment.now);
+            OverrideNow { version: 0, action: None, ..now }
+        });
+        let ladders = (0..LADDERS.len()).map(|at| {
+            let now = crate::operator::present::order_now(
+                board,
+                made,
+                names,
+                LadderIndex(at),
+                moment.now,
+            );
+            OrderNow { version: 0, action: None, ..now }
+        });
+        Present { rungs: rungs.collect(), ladders: ladders.collect() }
+    }
+
+    /// Ladders all of whose rungs are forced open.
+    fn lost(&self) -> Vec<&'static str> {
+        let is_lost = |rungs: &[usize]| {
+            rungs.iter().all(|rung| self.forced(*rung) == OverrideMode::ForcedOpen)
+        };
+        LADDERS.iter().filter(|(_, rungs)| is_lost(rungs)).map(|(name, _)| *name).collect()
+    }
+}
+
+fn force(rung: &str, mode: OverrideMode) -> Change {
+    Change::Override { target: Target::Rung(rung.to_owned()), mode, cut_streams: false }
+}
+
+fn order(ladder: &str, rungs: &[&str]) -> Change {
+    let rungs = rungs.iter().map(|&rung| rung.to_owned()).collect();
+    Change::Order { ladder: ladder.to_owned(), order: NewOrder::Rungs(rungs) }
+}
+
+/// Changes of different rungs and ladders, in any number.
+fn changes() -> impl Strategy<Value = Vec<Change>> {
+    let overrides = proptest::collection::btree_map(
+        0..RUNGS.len(),
+        (proptest::sample::select(EVERY.to_vec()), any::<bool>()),
+        0..=RUNGS.len(),
+    );
+    let orders = (
+        proptest::option::of(Just(LADDERS[0].1.to_vec()).prop_shuffle()),
+        proptest::option::of(Just(LADDERS[1].1.to_vec()).prop_shuffle()),
+        any::<bool>(),
+    );
+    let changes = (overrides, orders).prop_map(|(overrides, (chat, code, config))| {
+        let overrides = overrides.into_iter().map(|(rung, (mode, cut_streams))| Change::Override {
+            target: Target::Rung(RUNGS[rung].to_owned()),
+            mode,
+            cut_streams: cut_streams && mode == OverrideMode::ForcedOpen,
+        });
+        let named = |rungs: Vec<usize>| rungs.into_iter().map(|at| RUNGS[at]).collect::<Vec<_>>();
+        let chat = chat.map(|rungs| order("chat", &named(rungs)));
+        let code = code.map(|rungs| match config {
+            true => Change::Order {
+                ladder: "code".to_owned(),
+                order: NewOrder::Config(ConfigWord::Config),
+            },
+            false => order("code", &named(rungs)),
+        });
+        overrides.chain(chat).chain(code).collect::<Vec<_>>()
+    });
+    changes.prop_filter("at least one", |changes| !changes.is_empty())
+}
+
+proptest! {
+    #[test]
+    fn undo_after_do_is_identity(first in changes(), second in changes()) {
+        let mut desk = Desk::new();
+        desk.change("first", &first, &["chat", "code"]).unwrap();
+        desk.after(Duration::from_secs(5));
+        let before = desk.state();
+        let done = desk.change("second", &second, &["chat", "code"]).unwrap();
+        desk.after(Duration::from_secs(5));
+        desk.undo(&done, "back", &["chat", "code"]).unwrap();
+        prop_assert_eq!(desk.state(), before);
+        // And it is taken back once.
+        let changed = done.before != done.after;
+        let again = desk.undo(&done, "again", &["chat", "code"]);
+        prop_assert_eq!(again.is_err(), changed, "{:?}", done);
+    }
+
+    #[test]
+    fn two_operators_never_both_win_one_version(ours in changes(), theirs in changes()) {
+        let mut desk = Desk::new();
+        let (one, other) = (
+            desk.seen("one", &ours, &["chat", "code"]),
+            desk.seen("other", &theirs, &["chat", "code"]),
+        );
+        let done = desk.make(&one).unwrap();
+        let before = desk.state();
+        let moved = |name: &String| {
+            let (rungs, ladders) = match (&done.before, &done.after) {
+                (Some(before), Some(after)) => (
+                    before.rungs.iter().zip(&after.rungs),
+                    before.ladders.iter().zip(&after.ladders),
+                ),
+                _ => unreachable!("a change has both"),
+            };
+            rungs.into_iter().any(|(a, b)| a.version != b.version && format!("rung/{}", a.rung) == *name)
+                || ladders
+                    .into_iter()
+                    .any(|(a, b)| a.version != b.version && format!("ladder/{}", a.ladder) == *name)
+        };
+        let meets = other.expect.keys().any(moved);
+        let made = desk.make(&other);
+        prop_assert_eq!(made.as_ref().err(), meets.then_some(&RefusalKind::Version));
+        if meets {
+            prop_assert_eq!(desk.state(), before, "what is refused changes nothing");
+        }
+    }
+
+    #[test]
+    fn a_last_rung_never_goes_without_its_ladders_name(
+        first in changes(),
+        second in changes(),
+        accept in proptest::sample::subsequence(vec!["chat", "code"], 0..=2),
+    ) {
+        let mut desk = Desk::new();
+        desk.change("first", &first, &["chat", "code"]).unwrap();
+        let (before, lost_before) = (desk.state(), desk.lost());
+        match desk.change("second", &second, &accept) {
+            Ok(done) => {
+                for ladder in desk.lost() {
+                    prop_assert!(
+                        lost_before.contains(&ladder) || accept.contains(&ladder),
+                        "{ladder} was given up unasked: {second:?}"
+                    );
+                }
+                prop_assert!(done.accepted.iter().all(|name| accept.contains(&name.as_str())));
+            }
+            Err(kind) => {
+                prop_assert_eq!(kind, RefusalKind::Conflict);
+                prop_assert_eq!(desk.state(), before, "what is refused changes nothing");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_has_ended_by_itself_is_neither_taken_back_nor_brought_back() {
+    let mut desk = Desk::new();
+    let short: Ttl = "60s".parse().unwrap();
+    let mut request = desk.seen("short", &[force("a", OverrideMode::Demoted)], &[]);
+    request.ttl = Some(short);
+    let done = desk.make(&request).unwrap();
+    assert!(is_in_force(&desk.board, &desk.made, "short", desk.moment.now));
+    let later = desk.change("later", &[force("a", OverrideMode::ForcedClosed)], &[]).unwrap();
+    assert!(!is_in_force(&desk.board, &desk.made, "short", desk.moment.now));
+    assert_eq!(desk.undo(&done, "too-late", &[]).unwrap_err(), RefusalKind::Conflict);
+    desk.after(Duration::from_secs(61));
+    // The override that stood before has had its time meanwhile.
+    desk.undo(&later, "back", &[]).unwrap();
+    assert_eq!(desk.forced(0), OverrideMode::Auto);
+    let version = desk.board.override_version(RungIndex(0));
+    desk.board.settle(desk.moment.now.plus(Duration::from_secs(1)));
+    assert_eq!(desk.board.override_version(RungIndex(0)), version, "nothing is left to end");
+
+    let mut request = desk.seen("short-too", &[force("b", OverrideMode::Demoted)], &[]);
+    request.ttl = Some(short);
+    let done = desk.make(&request).unwrap();
+    desk.after(Duration::from_secs(61));
+    assert_eq!(desk.undo(&done, "ended", &[]).unwrap_err(), RefusalKind::Conflict);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_by_its_rule() {
+    let demoted = |rung: &str| force(rung, OverrideMode::Demoted);
+    let group =
+        |target| Change::Override { target, mode: OverrideMode::Demoted, cut_streams: false };
+    use RefusalKind as K;
+    for (changes, expected) in [
+        (vec![], Err(K::Wrong)),
+        (vec![demoted("a")], Ok(1)),
+        (vec![demoted("x")], Err(K::Unknown)),
+        (vec![demoted("a"), demoted("a")], Err(K::Wrong)),
+        (vec![group(Target::Provider("east".to_owned()))], Ok(2)),
+        (vec![group(Target::Domain("odd".to_owned())), demoted("b")], Err(K::Wrong)),
+        (vec![group(Target::Domain("nowhere".to_owned()))], Err(K::Unknown)),
+        (vec![order("chat", &["c", "b", "a"])], Ok(1)),
+        (vec![order("chat", &["c", "b"])], Err(K::Wrong)),
+        (vec![order("chat", &["c", "b", "a", "a"])], Err(K::Wrong)),
+        (vec![order("chat", &["c", "b", "d"])], Err(K::Wrong)),
+        (vec![order("none", &["a"])], Err(K::Unknown)),
+        (vec![order("chat", &["c", "b", "a"]), order("chat", &["a", "b", "c"])], Err(K::Wrong)),
+    ] {
+        let mut desk = Desk::new();
+        let made = desk.change("x", &changes, &[]);
+        let counted = made.map(|done| {
+            let after = done.after.unwrap();
+            after.rungs.len() + after.ladders.len()
+        });
+        assert_eq!(counted, expected, "{changes:?}");
+    }
+    let mut desk = Desk::new();
+    let blind = ChangeRequest {
+        expect: BTreeMap::new(),
+        ..desk.seen("blind", &[order("chat", &["c", "b", "a"])], &[])
+    };
+    assert_eq!(desk.make(&blind).unwrap_err(), K::NeedsVersion);
+}

@@ -1,0 +1,138 @@
+//! Changes of overrides and orders, and taking them back: the rules are the core's, this makes
+//! them under the locks, and records and announces what was made.
+
+use super::{Answer, Published, State};
+use crate::drive::relay::Relay;
+use crate::wall;
+use policy::operator::{Applied, Moment, Refused, Stale, Steps, check_reason, make};
+use policy::operator::{plan_change, plan_undo};
+use shared::OverrideMode;
+use shared::admin::actions::{About, Action, ActionKind};
+use shared::admin::changes::{ChangeAnswer, ChangeRequest, Deed};
+use std::sync::Arc;
+
+impl Relay {
+    /// Makes a change.
+    ///
+    /// # Errors
+    /// Why it was not made; then nothing of it was.
+    pub fn change(self: &Arc<Self>, request: &ChangeRequest, by: &str) -> Result<Answer, Refused> {
+        let at = wall::unix();
+        let mut state = self.operators.lock();
+        let same = |action: &Action| is_same(action, request);
+        if let Some(answer) = state.answered(&request.id, ActionKind::Change, same)? {
+            return Ok(answer);
+        }
+        let steps = plan_change(&self.in_force().named, request, by, at)?;
+        let applied = self.make(&mut state, &steps, Stale::Version)?;
+        let action = Action {
+            changes: request.changes.clone(),
+            ..action(ActionKind::Change, &request.id, &request.reason, by)
+        };
+        Ok(self.made(state, &steps, applied, action))
+    }
+
+    /// Takes `undone` back.
+    ///
+    /// # Errors
+    /// Why it was not taken back; then nothing has changed.
+    pub fn undo(
+        self: &Arc<Self>,
+        undone: &Action,
+        deed: &Deed,
+        by: &str,
+    ) -> Result<Answer, Refused> {
+        check_reason(&deed.id, "reason", &deed.reason)?;
+        let mut state = self.operators.lock();
+        let same = |action: &Action| action.undoes.as_ref() == Some(&undone.id);
+        if let Some(answer) = state.answered(&deed.id, ActionKind::Undo, same)? {
+            return Ok(answer);
+        }
+        let steps = plan_undo(&self.in_force().named, undone, deed, wall::unix())?;
+        let applied = self.make(&mut state, &steps, Stale::Superseded)?;
+        let action = Action {
+            undoes: Some(undone.id.clone()),
+            ..action(ActionKind::Undo, &deed.id, &deed.reason, by)
+        };
+        Ok(self.made(state, &steps, applied, action))
+    }
+
+    /// Makes `steps` under one hold of the board.
+    fn make(&self, state: &mut State, steps: &Steps, stale: Stale) -> Result<Applied, Refused> {
+        let (moment, in_force) =
+            (Moment { now: wall::now(), today: wall::unix() }, self.in_force());
+        let applied = self.with_board(moment.now, |board| {
+            make(board, &mut state.attributions, &in_force.named, steps, moment, stale)
+        })?;
+        if steps.forces.iter().any(|force| force.mode == OverrideMode::ForcedOpen) {
+            self.tell_walks();
+        }
+        Ok(applied)
+    }
+
+    /// Records and announces what was made.
+    fn made(
+        self: &Arc<Self>,
+        mut state: std::sync::MutexGuard<'_, State>,
+        steps: &Steps,
+        applied: Applied,
+        action: Action,
+    ) -> Answer {
+        let action = Action {
+            before: Some(applied.before),
+            after: Some(applied.after),
+            accepted: applied.accepted,
+            until_at: steps.end(),
+            in_force: true,
+            ..action
+        };
+        let answer = ChangeAnswer {
+            id: action.id.clone(),
+            at: action.at,
+            by: action.by.clone(),
+            now: action.after.clone().unwrap_or_default(),
+            journaled: false,
+        };
+        let answer = self.record(&mut state, action.clone(), move |journaled| ChangeAnswer {
+            journaled,
+            ..answer.clone()
+        });
+        drop(state);
+        tracing::warn!(by = action.by, id = action.id, reason = action.reason, kind = %action.kind, "an operator's change");
+        self.published(&Published::Action(Box::new(action)));
+        for force in &steps.forces {
+            self.published(&Published::Rung(force.rung));
+        }
+        for order in &steps.orders {
+            self.published(&Published::Ladder(order.ladder));
+        }
+        answer
+    }
+}
+
+/// Whether `action` is what `request` asks for.
+pub(in crate::drive) fn is_same(action: &Action, request: &ChangeRequest) -> bool {
+    action.changes == request.changes && action.reason == request.reason
+}
+
+/// An action of now that has changed nothing yet.
+pub(super) fn action(kind: ActionKind, id: &str, reason: &str, by: &str) -> Action {
+    Action {
+        id: id.to_owned(),
+        at: wall::unix(),
+        kind,
+        by: by.to_owned(),
+        reason: reason.to_owned(),
+        changes: Vec::new(),
+        about: About::default(),
+        before: None,
+        after: None,
+        accepted: Vec::new(),
+        check: None,
+        until_at: None,
+        ended_at: None,
+        ended_by: None,
+        undoes: None,
+        in_force: false,
+    }
+}
