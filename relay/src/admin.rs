@@ -21,7 +21,7 @@ mod past;
 mod requests;
 mod tokens;
 
-use crate::drive::{Peer, Relay};
+use crate::drive::{Hub, Peer};
 use crate::listen::Guard;
 use crate::wall;
 use axum::extract::Request;
@@ -84,12 +84,12 @@ impl IntoResponse for Problem {
 }
 
 /// What anybody may call.
-fn open() -> OpenApiRouter<Arc<Relay>> {
+fn open() -> OpenApiRouter<Arc<Hub>> {
     OpenApiRouter::new().routes(routes!(health::alive)).routes(routes!(health::ready))
 }
 
 /// What needs a token, where there are any.
-fn gated() -> OpenApiRouter<Arc<Relay>> {
+fn gated() -> OpenApiRouter<Arc<Hub>> {
     OpenApiRouter::new()
         .routes(routes!(openapi::show))
         .routes(routes!(metrics::page))
@@ -120,7 +120,7 @@ pub fn document() -> Bytes {
 }
 
 /// The admin plane's routes.
-pub fn router(relay: &Arc<Relay>) -> Router {
+pub fn router(relay: &Arc<Hub>) -> Router {
     let guarding = Arc::clone(relay);
     let guard = move || Guard {
         relay: Arc::clone(&guarding),

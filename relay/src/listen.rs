@@ -10,7 +10,7 @@ mod seats;
 pub use connection::Limits;
 pub use guard::{Foreign, Guard};
 
-use crate::drive::{Drain, Relay};
+use crate::drive::{Drain, Hub};
 use axum::Router;
 use seats::{Seat, Seats};
 use socket2::{Domain, Socket, Type};
@@ -69,13 +69,13 @@ impl Listener {
     ///
     /// # Errors
     /// The socket cannot be watched by this runtime.
-    pub async fn serve(self, router: Router, relay: Arc<Relay>, limits: Limits) -> io::Result<()> {
+    pub async fn serve(self, router: Router, relay: Arc<Hub>, limits: Limits) -> io::Result<()> {
         let socket = tokio::net::TcpListener::from_std(self.socket)?;
         let seats = Seats::new(limits.connections);
         let mut failures = 0_u64;
         loop {
             let accepted = tokio::select! {
-                () = relay.until(Drain::Cut) => break,
+                () = relay.signals.until(Drain::Cut) => break,
                 accepted = accept(&socket, &seats) => accepted,
             };
             match accepted {

@@ -15,7 +15,7 @@ mod reject;
 #[cfg(test)]
 mod tests;
 
-use crate::drive::{Relay, set_id};
+use crate::drive::{Hub, set_id};
 use crate::listen::Guard;
 use crate::wall;
 use axum::middleware;
@@ -43,12 +43,12 @@ const CALLS: &[(&str, &str)] = &[
 ];
 
 /// A route whose answers pass through.
-fn through(endpoint: Endpoint) -> MethodRouter<Arc<Relay>> {
+fn through(endpoint: Endpoint) -> MethodRouter<Arc<Hub>> {
     post(completions::through).layer(Extension(endpoint))
 }
 
 /// The data plane's routes.
-pub fn router(relay: &Arc<Relay>) -> Router {
+pub fn router(relay: &Arc<Hub>) -> Router {
     let guarding = Arc::clone(relay);
     let guard = move || {
         let in_force = guarding.in_force();

@@ -6,7 +6,7 @@ use super::openapi::filters::ActionQuery;
 use super::openapi::refusals::{Gated, Named, Read};
 use super::part::Part;
 use super::requests::{read, value};
-use crate::drive::Relay;
+use crate::drive::Hub;
 use axum::Json;
 use axum::extract::{Query, State};
 use http::StatusCode;
@@ -21,7 +21,7 @@ use std::sync::Arc;
     responses((status = 200, description = "A page.", body = ActionPage), Gated, Read),
 )]
 pub(super) async fn list(
-    State(relay): State<Arc<Relay>>,
+    State(relay): State<Arc<Hub>>,
     Query(query): Query<Vec<(String, String)>>,
 ) -> Result<Json<ActionPage>, Problem> {
     let filter = filter(query)?;
@@ -36,7 +36,7 @@ pub(super) async fn list(
     responses((status = 200, description = "The action.", body = Action), Gated, Named, Read),
 )]
 pub(super) async fn one(
-    State(relay): State<Arc<Relay>>,
+    State(relay): State<Arc<Hub>>,
     Part(id): Part,
 ) -> Result<Json<Action>, Problem> {
     // The journal knows who ended it; this life knows what is not journaled yet.

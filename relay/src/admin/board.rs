@@ -1,7 +1,7 @@
 //! `GET /admin/v1/board`: how everything stands at one moment.
 
 use super::openapi::refusals::Gated;
-use crate::drive::Relay;
+use crate::drive::{Hub, look};
 use axum::extract::State;
 use axum::{Extension, Json};
 use shared::admin::{Board, You};
@@ -13,9 +13,9 @@ use std::sync::Arc;
     responses((status = 200, description = "The board.", body = Board), Gated),
 )]
 pub(super) async fn show(
-    State(relay): State<Arc<Relay>>,
+    State(relay): State<Arc<Hub>>,
     Extension(you): Extension<You>,
 ) -> Json<Board> {
-    relay.prepare().await;
-    Json(relay.board(you))
+    look::prepare(&relay).await;
+    Json(look::board(&relay, you))
 }

@@ -7,7 +7,7 @@ use super::openapi::refusals::{Doing, Gated, Named, Ordering, Versioned};
 use super::part::Part;
 use super::requests::read;
 use super::tokens::Operator;
-use crate::drive::{Answer, Relay};
+use crate::drive::{Answer, Hub, look, operator};
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -22,7 +22,7 @@ use shared::admin::changes::{
 use std::sync::Arc;
 use std::time::Duration;
 
-type Shared = State<Arc<Relay>>;
+type Shared = State<Arc<Hub>>;
 
 /// A change waits this long for what the journal knows of its id, and is made without it then.
 const EARLIER_LIFE: Duration = Duration::from_millis(500);
@@ -56,9 +56,10 @@ pub(super) async fn preview(
 ) -> Result<Json<Preview>, Problem> {
     let by = operator.name;
     // It warns of what is more than usual.
-    relay.prepare().await;
+    look::prepare(&relay).await;
     // Thousands of walks are planned: not on a thread that others wait for.
-    let preview = tokio::task::spawn_blocking(move || relay.preview(&request, &by)).await;
+    let preview =
+        tokio::task::spawn_blocking(move || operator::preview(&relay, &request, &by)).await;
     match preview {
         Ok(preview) => Ok(Json(preview?)),
         Err(_panicked) => Err(Problem::new(
@@ -79,7 +80,7 @@ pub(super) async fn override_now(
     State(relay): Shared,
     Part(rung): Part,
 ) -> Result<Response, Problem> {
-    let now = relay.override_now(&rung)?;
+    let now = operator::override_now(&relay, &rung)?;
     Ok((etag(now.version), Json(now)).into_response())
 }
 
@@ -94,7 +95,7 @@ pub(super) async fn order_now(
     State(relay): Shared,
     Part(ladder): Part,
 ) -> Result<Response, Problem> {
-    let now = relay.order_now(&ladder)?;
+    let now = operator::order_now(&relay, &ladder)?;
     Ok((etag(now.version), Json(now)).into_response())
 }
 
@@ -119,7 +120,7 @@ pub(super) async fn put_override(
             "cut_streams goes with forced_open only. Leave it out, or force the rung open.";
         return Err(Problem::new(StatusCode::BAD_REQUEST, message));
     }
-    let expect = expected(&headers, || Ok(relay.override_now(&rung)?.version))?;
+    let expect = expected(&headers, || Ok(operator::override_now(&relay, &rung)?.version))?;
     let expect = expect.map(|version| (format!("rung/{rung}"), version)).into_iter().collect();
     let change = Change::Override { target: Target::Rung(rung), mode, cut_streams };
     let request = ChangeRequest { id, reason, ttl, changes: vec![change], expect, accept };
@@ -142,7 +143,7 @@ pub(super) async fn end_override(
     Wanted(deed): Wanted<Deed>,
 ) -> Result<Response, Problem> {
     let Deed { id, reason, accept } = deed;
-    let expect = expected(&headers, || Ok(relay.override_now(&rung)?.version))?;
+    let expect = expected(&headers, || Ok(operator::override_now(&relay, &rung)?.version))?;
     let expect = expect.map(|version| (format!("rung/{rung}"), version)).into_iter().collect();
     let target = Target::Rung(rung);
     let change = Change::Override { target, mode: OverrideMode::Auto, cut_streams: false };
@@ -166,7 +167,7 @@ pub(super) async fn put_order(
     Wanted(put): Wanted<PutOrder>,
 ) -> Result<Response, Problem> {
     let PutOrder { id, reason, ttl, rungs } = put;
-    let expect = expected(&headers, || Ok(relay.order_now(&ladder)?.version))?;
+    let expect = expected(&headers, || Ok(operator::order_now(&relay, &ladder)?.version))?;
     let expect = expect.map(|version| (format!("ladder/{ladder}"), version)).into_iter().collect();
     let changes = vec![Change::Order { ladder, order: NewOrder::Rungs(rungs) }];
     let request = ChangeRequest { id, reason, ttl, changes, expect, accept: Vec::new() };
@@ -189,7 +190,7 @@ pub(super) async fn end_order(
     Wanted(deed): Wanted<Deed>,
 ) -> Result<Response, Problem> {
     let Deed { id, reason, accept } = deed;
-    let expect = expected(&headers, || Ok(relay.order_now(&ladder)?.version))?;
+    let expect = expected(&headers, || Ok(operator::order_now(&relay, &ladder)?.version))?;
     let expect = expect.map(|version| (format!("ladder/{ladder}"), version)).into_iter().collect();
     let order = NewOrder::Config(ConfigWord::Config);
     let changes = vec![Change::Order { ladder, order }];
@@ -198,7 +199,7 @@ pub(super) async fn end_order(
 }
 
 async fn make(
-    relay: &Arc<Relay>,
+    relay: &Arc<Hub>,
     operator: &Operator,
     request: &ChangeRequest,
 ) -> Result<Response, Problem> {
@@ -207,18 +208,18 @@ async fn make(
     if let Some(first) = first_answer(relay, &request.id, ActionKind::Change, is_same).await? {
         return Ok(first);
     }
-    told(relay.change(request, &operator.name)).await
+    told(operator::change(relay, request, &operator.name)).await
 }
 
 /// What was answered the first time, if this id was used already: by this relay, or by an
 /// earlier life of it. A journal that cannot be read is no reason to do nothing.
 pub(super) async fn first_answer(
-    relay: &Arc<Relay>,
+    relay: &Arc<Hub>,
     id: &str,
     kind: ActionKind,
     is_same: impl Fn(&Action) -> bool,
 ) -> Result<Option<Response>, Problem> {
-    if let Some(answer) = relay.answered(id, kind, &is_same)? {
+    if let Some(answer) = operator::answered(relay, id, kind, &is_same)? {
         return told(Ok(answer)).await.map(Some);
     }
     let key = id.to_owned();
@@ -226,7 +227,7 @@ pub(super) async fn first_answer(
     let Ok(Ok(Some(found))) = tokio::time::timeout(EARLIER_LIFE, found).await else {
         return Ok(None);
     };
-    told(Relay::answered_before(&found, kind, is_same)).await.map(Some)
+    told(operator::answered_before(&found, kind, is_same)).await.map(Some)
 }
 
 /// The answer, once it is known how its record fared.

@@ -7,7 +7,7 @@ use super::openapi::refusals::{Doing, Gated, Read};
 use super::part::Part;
 use super::requests::read;
 use super::tokens::Operator;
-use crate::drive::Relay;
+use crate::drive::{Hub, operator};
 use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
@@ -15,7 +15,7 @@ use shared::admin::actions::{About, Action, ActionKind, CheckAnswer, Done, NewNo
 use shared::admin::changes::{ChangeAnswer, Deed};
 use std::sync::Arc;
 
-type Shared = State<Arc<Relay>>;
+type Shared = State<Arc<Hub>>;
 
 /// End a rung's cool-down or hold now
 #[utoipa::path(
@@ -35,7 +35,7 @@ pub(super) async fn probe(
     if let Some(first) = first_answer(&relay, &deed.id, ActionKind::Probe, is_same).await? {
         return Ok(first);
     }
-    told(relay.probe(&rung, &deed, &operator.name)).await
+    told(operator::probe(&relay, &rung, &deed, &operator.name)).await
 }
 
 /// One small call to a rung, outside all traffic
@@ -56,7 +56,7 @@ pub(super) async fn check(
     if let Some(first) = first_answer(&relay, &deed.id, ActionKind::Check, is_same).await? {
         return Ok(first);
     }
-    told(relay.check(&rung, &deed, &operator.name)).await
+    told(operator::check(&relay, &rung, &deed, &operator.name)).await
 }
 
 /// Take an action back
@@ -77,7 +77,7 @@ pub(super) async fn undo(
         return Ok(first);
     }
     let action = find(&relay, &id).await?;
-    told(relay.undo(&action, &deed, &operator.name)).await
+    told(operator::undo(&relay, &action, &deed, &operator.name)).await
 }
 
 /// Pin a note
@@ -95,7 +95,7 @@ pub(super) async fn note(
     if let Some(first) = first_answer(&relay, &note.id, ActionKind::Note, is_same).await? {
         return Ok(first);
     }
-    told(relay.note(&note, &operator.name)).await
+    told(operator::note(&relay, &note, &operator.name)).await
 }
 
 /// End a note
@@ -115,12 +115,12 @@ pub(super) async fn end_note(
     if let Some(first) = first_answer(&relay, &deed.id, ActionKind::Undo, is_same).await? {
         return Ok(first);
     }
-    told(relay.end_note(&id, &deed, &operator.name)).await
+    told(operator::end_note(&relay, &id, &deed, &operator.name)).await
 }
 
 /// An action by its id: the journal's word, or, where that cannot be had, this life's.
-pub(super) async fn find(relay: &Arc<Relay>, id: &str) -> Result<Action, Problem> {
-    if let Some(action) = relay.action(id) {
+pub(super) async fn find(relay: &Arc<Hub>, id: &str) -> Result<Action, Problem> {
+    if let Some(action) = operator::find_action(relay, id) {
         return Ok(action);
     }
     let key = id.to_owned();

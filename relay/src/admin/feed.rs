@@ -6,7 +6,7 @@
 use super::Problem;
 use super::openapi::filters::{FeedQuery, Resume};
 use super::openapi::refusals::Gated;
-use crate::drive::{self, Drain, Relay};
+use crate::drive::{self, Drain, Hub};
 use crate::feed::{Listener, Topics};
 use crate::wall;
 use axum::Extension;
@@ -42,7 +42,7 @@ const VIA_CHARS: usize = 32;
     extensions(("x-events" = json!(events()))),
 )]
 pub(super) async fn open(
-    State(relay): State<Arc<Relay>>,
+    State(relay): State<Arc<Hub>>,
     Extension(you): Extension<You>,
     Query(query): Query<Vec<(String, String)>>,
     headers: HeaderMap,
@@ -59,12 +59,12 @@ pub(super) async fn open(
     }
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let who = OperatorHere { name: you.name.clone(), since_at: wall::unix(), via: via(&headers) };
-    relay.prepare().await;
+    drive::look::prepare(&relay).await;
     let listener = Listener::new(&relay.feed, who, topics, last);
     let events = stream::unfold((listener, relay, you), async |(mut listener, relay, you)| {
         let bytes = tokio::select! {
-            bytes = drive::next(&mut listener, &relay, &you) => bytes,
-            () = relay.until(Drain::Cut) => return None,
+            bytes = drive::look::next(&mut listener, &relay, &you) => bytes,
+            () = relay.signals.until(Drain::Cut) => return None,
         };
         Some((Ok::<_, Infallible>(bytes), (listener, relay, you)))
     });

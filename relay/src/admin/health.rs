@@ -1,7 +1,7 @@
 //! `GET /healthz` and `/readyz`: for whoever starts the relay, or sends it clients.
 
 use super::openapi::refusals::Open;
-use crate::drive::{Drain, Relay};
+use crate::drive::{Drain, Hub, reload};
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -59,14 +59,14 @@ pub(super) async fn alive() -> &'static str {
         Open,
     ),
 )]
-pub(super) async fn ready(State(relay): State<Arc<Relay>>) -> Response {
-    let draining = relay.drain() != Drain::Serving;
+pub(super) async fn ready(State(relay): State<Arc<Hub>>) -> Response {
+    let draining = relay.signals.drain() != Drain::Serving;
     let journal = relay.journal.health();
     let status = if draining { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
     let body = Ready {
         ready: !draining,
-        streams: relay.running(),
-        config: relay.config_state(),
+        streams: relay.load.running(),
+        config: reload::config_state(&relay),
         journal: Journal {
             ok: journal.ok,
             queue: journal.queue,

@@ -2,7 +2,8 @@
 
 use super::Problem;
 use super::openapi::refusals::Gated;
-use crate::drive::Relay;
+use crate::drive::Hub;
+use crate::drive::standing::standing;
 use crate::metrics::Format;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -25,12 +26,12 @@ use std::sync::Arc;
     ),
 )]
 pub(super) async fn page(
-    State(relay): State<Arc<Relay>>,
+    State(relay): State<Arc<Hub>>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let format = Format::accepted(accept);
-    let page = relay.metrics.text(&relay.standing(), format).map_err(|_error| {
+    let page = relay.metrics.text(&standing(&relay), format).map_err(|_error| {
         Problem::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "The numbers could not be written as text. Report this; requests are not affected.",

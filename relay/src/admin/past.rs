@@ -4,7 +4,7 @@ use super::Problem;
 use super::openapi::filters;
 use super::openapi::refusals::{Gated, Read};
 use super::requests::{read, value};
-use crate::drive::Relay;
+use crate::drive::Hub;
 use crate::wall;
 use axum::Json;
 use axum::extract::{Query, State};
@@ -33,7 +33,7 @@ const STEP: Duration = Duration::from_secs(60);
     responses((status = 200, description = "A page.", body = TransitionPage), Gated, Read),
 )]
 pub(super) async fn transitions(
-    State(relay): State<Arc<Relay>>,
+    State(relay): State<Arc<Hub>>,
     Query(query): Pairs,
 ) -> Result<Json<TransitionPage>, Problem> {
     let mut filter = TransitionFilter::default();
@@ -58,7 +58,7 @@ pub(super) async fn transitions(
     responses((status = 200, description = "The curves.", body = Series), Gated, Read),
 )]
 pub(super) async fn series(
-    State(relay): State<Arc<Relay>>,
+    State(relay): State<Arc<Hub>>,
     Query(query): Pairs,
 ) -> Result<Json<Series>, Problem> {
     let (mut since, mut until) = (None, None);
@@ -99,7 +99,7 @@ pub(super) async fn series(
     responses((status = 200, description = "The sums.", body = Summary), Gated, Read),
 )]
 pub(super) async fn summary(
-    State(relay): State<Arc<Relay>>,
+    State(relay): State<Arc<Hub>>,
     Query(query): Pairs,
 ) -> Result<Json<Summary>, Problem> {
     let (mut since, mut until) = (None, None);

@@ -4,7 +4,7 @@ use super::Problem;
 use super::openapi::filters::RequestQuery;
 use super::openapi::refusals::{Gated, Named, Read};
 use super::part::Part;
-use crate::drive::Relay;
+use crate::drive::Hub;
 use axum::Json;
 use axum::extract::{Query, State};
 use http::StatusCode;
@@ -24,7 +24,7 @@ use tokio::sync::Semaphore;
     responses((status = 200, description = "A page.", body = RequestPage), Gated, Read),
 )]
 pub(super) async fn list(
-    State(relay): State<Arc<Relay>>,
+    State(relay): State<Arc<Hub>>,
     Query(query): Query<Vec<(String, String)>>,
 ) -> Result<Json<RequestPage>, Problem> {
     let filter = filter(query)?;
@@ -39,7 +39,7 @@ pub(super) async fn list(
     responses((status = 200, description = "The request.", body = RequestDetail), Gated, Named, Read),
 )]
 pub(super) async fn one(
-    State(relay): State<Arc<Relay>>,
+    State(relay): State<Arc<Hub>>,
     Part(id): Part,
 ) -> Result<Json<RequestDetail>, Problem> {
     let id: RequestId = value("id", &id)?;

@@ -14,7 +14,7 @@ pub(super) fn run(path: &Path) -> Result<(), Failed> {
     let (ladders, rungs) = (config.ladders.len(), config.rungs.len());
     let providers = config.providers.len();
     super::running::install_tls();
-    crate::drive::Relay::new(config, journal)?;
+    crate::drive::Hub::new(config, journal)?;
     say(format_args!(
         "{}: sound. {ladders} ladder(s), {rungs} rung(s), {providers} provider(s), {} warning(s).",
         path.display(),

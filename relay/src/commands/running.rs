@@ -3,7 +3,7 @@
 use super::watching::Source;
 use super::{Failed, complain};
 use crate::config::Config;
-use crate::drive::{Drain, Relay};
+use crate::drive::{Drain, Hub};
 use crate::listen::{Limits, Listener};
 use crate::{admin, drive, serve, stderr, wall};
 use journal::{Journal, JournalOptions, Kept, ReadError};
@@ -75,10 +75,10 @@ pub(super) async fn run_relay(
     let opening = journal.clone();
     tokio::task::spawn_blocking(move || opening.wait_for_file(FIRST_OPENING)).await?;
     let kept = read_kept(&journal).await;
-    let relay = Arc::new(Relay::new(config, journal)?);
-    relay.restore(&kept);
-    tokio::spawn(drive::look_after_rungs(Arc::clone(&relay)));
-    tokio::spawn(drive::watch(Arc::clone(&relay)));
+    let relay = Arc::new(Hub::new(config, journal)?);
+    drive::restore::restore(&relay, &kept);
+    tokio::spawn(drive::restore::look_after_rungs(Arc::clone(&relay)));
+    tokio::spawn(drive::look::watch(Arc::clone(&relay)));
     tokio::spawn(drive::watch_workers());
     tokio::spawn(source.watch(Arc::clone(&relay), hangup));
 
@@ -101,7 +101,7 @@ pub(super) async fn run_relay(
 
     stop_asked(&mut term, &mut int).await;
     let drain = relay.in_force().config.server.drain;
-    tracing::info!(?drain, running = relay.running(), "draining");
+    tracing::info!(?drain, running = relay.load.running(), "draining");
     relay.set_drain(Drain::Draining);
     tokio::select! {
         () = finished(&relay) => {}
@@ -112,7 +112,7 @@ pub(super) async fn run_relay(
     watching.abort();
     let written = tokio::task::spawn_blocking(move || {
         let all_well = have_ended(&ended, LAST_WORKER);
-        relay.remember_all();
+        drive::restore::remember_all(&relay);
         relay.journal.close(LAST_ROWS) && all_well
     })
     .await?;
@@ -138,7 +138,7 @@ fn have_ended(workers: &Receiver<()>, limit: Duration) -> bool {
 fn worker(
     number: usize,
     data: Listener,
-    relay: &Arc<Relay>,
+    relay: &Arc<Hub>,
     limits: Limits,
     alive: SyncSender<()>,
 ) -> io::Result<()> {
@@ -151,7 +151,7 @@ fn worker(
             let serving = data.serve(serve::router(&relay), Arc::clone(&relay), limits);
             tokio::pin!(serving);
             let last_moment = async {
-                relay.until(Drain::Cut).await;
+                relay.signals.until(Drain::Cut).await;
                 tokio::time::sleep(LAST_CONNECTION).await;
             };
             tokio::select! {
@@ -223,8 +223,8 @@ async fn stop_asked(term: &mut Signal, int: &mut Signal) {
     }
 }
 
-async fn finished(relay: &Relay) {
-    while relay.running() > 0 {
+async fn finished(relay: &Hub) {
+    while relay.load.running() > 0 {
         tokio::time::sleep(LOOK).await;
     }
 }

@@ -10,7 +10,8 @@
 
 use super::variable;
 use crate::config::{Refused, Seen, load_seen};
-use crate::drive::{Drain, Relay, Reloaded};
+use crate::drive::reload::{self, Reloaded};
+use crate::drive::{Drain, Hub};
 use crate::wall;
 use shared::admin::ConfigError;
 use std::path::{Path, PathBuf};
@@ -46,12 +47,12 @@ impl Source {
     }
 
     /// Reloads `relay`'s config whenever it has changed, until the relay drains.
-    pub(super) async fn watch(mut self, relay: Arc<Relay>, mut hangup: Signal) {
+    pub(super) async fn watch(mut self, relay: Arc<Hub>, mut hangup: Signal) {
         loop {
             let by = tokio::select! {
-                () = relay.until(Drain::Draining) => return,
+                () = relay.signals.until(Drain::Draining) => return,
                 _ = hangup.recv() => By::Hangup,
-                () = relay.account_refused() => By::Auth,
+                () = relay.signals.account_refused() => By::Auth,
                 () = tokio::time::sleep(LOOK) => By::Time,
             };
             if by != By::Hangup && !self.has_changed().await {
@@ -90,7 +91,7 @@ impl Source {
         now != self.seen
     }
 
-    fn read(mut self, relay: &Relay, by: By) -> Self {
+    fn read(mut self, relay: &Hub, by: By) -> Self {
         let (loaded, seen) = load_seen(&self.path, &variable);
         self.seen = seen;
         let loaded = match loaded {
@@ -101,8 +102,8 @@ impl Source {
                 return self;
             }
         };
-        let was_refused = relay.config_state().error.is_some();
-        match relay.reload(loaded.config) {
+        let was_refused = reload::config_state(relay).error.is_some();
+        match reload::reload(relay, loaded.config) {
             Ok(reloaded) => {
                 tell(&reloaded, by, was_refused);
                 for warning in loaded.warnings.iter().filter(|_| reloaded.changed) {
@@ -132,11 +133,11 @@ fn first(refused: &Refused) -> (Option<u64>, String) {
     (line, text)
 }
 
-fn refuse(relay: &Relay, path: &Path, line: Option<u64>, text: String) {
-    let rev = relay.config_state().rev;
+fn refuse(relay: &Hub, path: &Path, line: Option<u64>, text: String) {
+    let rev = reload::config_state(relay).rev;
     let path = path.display();
     tracing::error!(rev, "the config in {path} is refused and the one before it goes on: {text}");
-    relay.set_refused(Some(ConfigError { at: wall::unix(), line, text }));
+    reload::set_refused(relay, Some(ConfigError { at: wall::unix(), line, text }));
 }
 
 /// Said as a warning, which is what is logged by default: whoever changes a config looks

@@ -5,8 +5,8 @@
 
 use super::aside::Aside;
 use super::composing::is_aside;
+use super::hub::Hub;
 use super::in_force::{InForce, Ladder};
-use super::relay::Relay;
 use crate::provider::{Ask, Said};
 use crate::wall;
 use bytes::Bytes;
@@ -27,40 +27,38 @@ struct Count {
     _input_tokens: u64,
 }
 
-impl Relay {
-    /// What the first usable rung that counts says; `None` where nobody does.
-    pub async fn count_tokens(
-        &self,
-        in_force: &InForce,
-        ladder: &Ladder,
-        request: &Arc<ClientRequest>,
-        along: &HeaderMap,
-    ) -> Option<Bytes> {
-        let now = wall::now();
-        let dialect = dialect::table::owner(request.endpoint());
-        let rungs = ladder.spec.rungs.iter().filter_map(|rung| in_force.rung(*rung));
-        let mut counting = rungs.filter(|rung| Some(rung.provider.dialect()) == dialect);
-        let rung = counting
-            .find(|rung| self.with_board(now, |board| board.usable(rung.index, now).is_ok()))?;
-        let size = request.size();
-        let body = if is_aside(size) {
-            let (request, rung) = (Arc::clone(request), Arc::clone(rung));
-            Aside::Bulk.run(size, move || request.for_model(&rung.model)).await.ok()?
-        } else {
-            request.for_model(&rung.model)
-        };
-        let mut call = rung.provider.call(Ask {
-            model: &rung.model,
-            endpoint: request.endpoint(),
-            body: body.into(),
-            along,
-            max_answer: MOST,
-            once: false,
-        });
-        let said = std::future::poll_fn(|cx| call.poll_said(cx));
-        match tokio::time::timeout(PATIENCE, said).await {
-            Ok(Said::Whole(body)) => serde_json::from_slice::<Count>(&body).is_ok().then_some(body),
-            _ => None,
-        }
+/// What the first usable rung that counts says; `None` where nobody does.
+pub async fn count_tokens(
+    hub: &Hub,
+    in_force: &InForce,
+    ladder: &Ladder,
+    request: &Arc<ClientRequest>,
+    along: &HeaderMap,
+) -> Option<Bytes> {
+    let now = wall::now();
+    let dialect = dialect::table::owner(request.endpoint());
+    let rungs = ladder.spec.rungs.iter().filter_map(|rung| in_force.rung(*rung));
+    let mut counting = rungs.filter(|rung| Some(rung.provider.dialect()) == dialect);
+    let rung =
+        counting.find(|rung| hub.with_board(now, |board| board.usable(rung.index, now).is_ok()))?;
+    let size = request.size();
+    let body = if is_aside(size) {
+        let (request, rung) = (Arc::clone(request), Arc::clone(rung));
+        Aside::Bulk.run(size, move || request.for_model(&rung.model)).await.ok()?
+    } else {
+        request.for_model(&rung.model)
+    };
+    let mut call = rung.provider.call(Ask {
+        model: &rung.model,
+        endpoint: request.endpoint(),
+        body: body.into(),
+        along,
+        max_answer: MOST,
+        once: false,
+    });
+    let said = std::future::poll_fn(|cx| call.poll_said(cx));
+    match tokio::time::timeout(PATIENCE, said).await {
+        Ok(Said::Whole(body)) => serde_json::from_slice::<Count>(&body).is_ok().then_some(body),
+        _ => None,
     }
 }

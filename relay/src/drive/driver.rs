@@ -15,14 +15,16 @@ use super::closing::Closing;
 use super::composing::is_aside;
 use super::failed::Quotable;
 use super::held::Held;
+use super::hub::Hub;
 use super::in_force::{InForce, Ladder};
 use super::line::Line;
 use super::log::{RequestLog, short};
-use super::numbers::{dialect_number, number_of};
+use super::numbers::{dialect_number, live_at, number_of};
+use super::peer::Peer;
 use super::reading::News;
-use super::relay::{Drain, Peer, Relay, Running, Signal};
 use super::reply::{Head, Out};
-use super::standing;
+use super::running::Running;
+use super::signals::{Drain, Signal};
 use super::still::{Pause, Pauses};
 use super::turn;
 use crate::config::Stamp;
@@ -109,7 +111,7 @@ fn signalled(mut signals: watch::Receiver<Signal>) -> Signalled {
 
 /// One request being driven.
 pub struct Driver {
-    relay: Arc<Relay>,
+    relay: Arc<Hub>,
     in_force: Arc<InForce>,
     ladder: Arc<Ladder>,
     request: Arc<ClientRequest>,
@@ -168,7 +170,7 @@ impl std::fmt::Debug for Driver {
 impl Driver {
     /// Starts driving: the walk is planned and its first rung is dialled.
     #[must_use]
-    pub fn start(relay: &Arc<Relay>, incoming: Incoming) -> Self {
+    pub fn start(relay: &Arc<Hub>, incoming: Incoming) -> Self {
         let Incoming {
             id,
             at,
@@ -195,9 +197,9 @@ impl Driver {
             stream: request.stream(),
         };
         relay.journal.start(start.clone());
-        let seat = relay.live.began(ladder.index.0, standing::at(accepted));
+        let seat = relay.live.began(ladder.index.0, live_at(accepted));
         // Before the plan is made: what comes after it is heard.
-        let signals = relay.signals();
+        let signals = relay.signals.subscribe();
         let forced_heard = signals.borrow().forced;
         let signalled = signalled(signals);
         let mut driver = Self {
@@ -374,7 +376,7 @@ impl Driver {
             let verdict =
                 if self.walk.is_slow(id) { TokenVerdict::Slow } else { TokenVerdict::Good };
             let of = Pair { ladder: self.ladder.index.0, rung: line.rung.index.0 };
-            self.relay.live.token(of, standing::at(now), seat, millis(ttft), verdict);
+            self.relay.live.token(of, live_at(now), seat, millis(ttft), verdict);
         }
     }
 
@@ -513,7 +515,7 @@ impl Drop for Driver {
         if matches!(self.phase, Phase::Running) {
             let cause = if self.peer.is_stalled() {
                 Cause::ClientStalled
-            } else if self.relay.drain() == Drain::Cut {
+            } else if self.relay.signals.drain() == Drain::Cut {
                 Cause::Drain
             } else {
                 Cause::ClientGone

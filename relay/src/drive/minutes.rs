@@ -1,8 +1,9 @@
 //! From the live numbers to the journal's table of minutes.
 
+use super::gathering::minute_of;
+use super::hub::Hub;
 use super::in_force::Ladder;
-use super::relay::Relay;
-use super::standing;
+use super::numbers::live_at;
 use crate::live::{LadderMinute, StepMinute};
 use crate::wall;
 use journal::MinuteRecord;
@@ -10,75 +11,55 @@ use policy::{LadderIndex, RungIndex, Size, Time};
 use shared::UnixMillis;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::Ordering;
 
-/// A minute in milliseconds.
-const MINUTE: i64 = 60_000;
-
-/// The minute whose counts are being gathered, in milliseconds since 1970.
-#[derive(Debug)]
-pub(super) struct Gathering(AtomicI64);
-
-impl Gathering {
-    pub(super) const fn since(at: UnixMillis) -> Self {
-        Self(AtomicI64::new(minute_of(at)))
+/// Once a second: tells the live numbers what the board alone knows, and writes a
+/// minute that is over.
+pub(super) fn look_at_the_minute(hub: &Hub, now: Time) {
+    let in_force = hub.in_force();
+    let standing: Vec<_> = hub.with_board(now, |board| {
+        let of = |ladder: &Ladder| {
+            // The first rung of which it is known says what its users take for late.
+            let mark = ladder.spec.rungs.iter().find_map(|rung| board.mark(*rung, Size::default()));
+            (mark.map(record::millis), board.refusals(ladder.index).unwrap_or_default())
+        };
+        in_force.ladders.iter().map(|ladder| of(ladder)).collect()
+    });
+    for (ladder, (late_ms, refused)) in in_force.ladders.iter().zip(standing) {
+        hub.live.standing(ladder.index.0, live_at(now), late_ms, refused);
+    }
+    let this = minute_of(wall::unix());
+    if this != hub.gathering.0.load(Ordering::Relaxed) {
+        write_minute(hub, this);
     }
 }
 
-const fn minute_of(at: UnixMillis) -> i64 {
-    at.0.div_euclid(MINUTE).saturating_mul(MINUTE)
+/// Writes what has been gathered; from here on `next` is. At the end what there is of
+/// the last minute.
+pub(super) fn write_minute(hub: &Hub, next: i64) {
+    let at = UnixMillis(hub.gathering.0.swap(next, Ordering::Relaxed));
+    let in_force = hub.in_force();
+    for (ladder, (requests, steps)) in hub.live.take_minute() {
+        let Some(ladder) = in_force.ladder_at(LadderIndex(ladder)) else { continue };
+        let empty = || MinuteRecord {
+            at,
+            life: hub.started,
+            ladder: Arc::clone(&ladder.name),
+            ..MinuteRecord::default()
+        };
+        if !requests.is_empty() {
+            hub.journal.minute(of_ladder(requests, empty()));
+        }
+        for (rung, step) in steps {
+            let Some(rung) = in_force.rung(RungIndex(rung)) else { continue };
+            let record = MinuteRecord { rung: Some(Arc::clone(&rung.name)), ..empty() };
+            hub.journal.minute(of_step(step, record));
+        }
+    }
 }
 
-impl Relay {
-    /// Once a second: tells the live numbers what the board alone knows, and writes a
-    /// minute that is over.
-    pub(super) fn look_at_the_minute(&self, now: Time) {
-        let in_force = self.in_force();
-        let standing: Vec<_> = self.with_board(now, |board| {
-            let of = |ladder: &Ladder| {
-                // The first rung of which it is known says what its users take for late.
-                let mark =
-                    ladder.spec.rungs.iter().find_map(|rung| board.mark(*rung, Size::default()));
-                (mark.map(record::millis), board.refusals(ladder.index).unwrap_or_default())
-            };
-            in_force.ladders.iter().map(|ladder| of(ladder)).collect()
-        });
-        for (ladder, (late_ms, refused)) in in_force.ladders.iter().zip(standing) {
-            self.live.standing(ladder.index.0, standing::at(now), late_ms, refused);
-        }
-        let this = minute_of(wall::unix());
-        if this != self.gathering.0.load(Ordering::Relaxed) {
-            self.write_minute(this);
-        }
-    }
-
-    /// Writes what has been gathered; from here on `next` is. At the end what there is of
-    /// the last minute.
-    pub(super) fn write_minute(&self, next: i64) {
-        let at = UnixMillis(self.gathering.0.swap(next, Ordering::Relaxed));
-        let in_force = self.in_force();
-        for (ladder, (requests, steps)) in self.live.take_minute() {
-            let Some(ladder) = in_force.ladder_at(LadderIndex(ladder)) else { continue };
-            let empty = || MinuteRecord {
-                at,
-                life: self.started,
-                ladder: Arc::clone(&ladder.name),
-                ..MinuteRecord::default()
-            };
-            if !requests.is_empty() {
-                self.journal.minute(of_ladder(requests, empty()));
-            }
-            for (rung, step) in steps {
-                let Some(rung) = in_force.rung(RungIndex(rung)) else { continue };
-                let record = MinuteRecord { rung: Some(Arc::clone(&rung.name)), ..empty() };
-                self.journal.minute(of_step(step, record));
-            }
-        }
-    }
-
-    pub(super) fn write_last_minute(&self) {
-        self.write_minute(minute_of(wall::unix()));
-    }
+pub(super) fn write_last_minute(hub: &Hub) {
+    write_minute(hub, minute_of(wall::unix()));
 }
 
 fn words(words: Vec<(&'static str, u64)>) -> BTreeMap<String, u64> {

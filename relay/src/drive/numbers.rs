@@ -1,5 +1,8 @@
-//! The numbers by which the core knows what has a name: it compares them and no more.
+//! The numbers by which the core knows what has a name, which it only compares, and moments as
+//! the live numbers count them.
 
+use crate::live;
+use policy::Time;
 use shared::Dialect;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -14,4 +17,9 @@ pub(super) fn number_of(name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
     hasher.finish()
+}
+
+/// The same moment for the live numbers, which count in milliseconds.
+pub(super) const fn live_at(now: Time) -> live::At {
+    now.0 / 1000
 }

@@ -4,8 +4,10 @@
 //! board, the memory and the config in force change under the board's lock, so
 //! that nobody plans with the one and walks on the other.
 
+use super::hub::{Hub, ladders};
 use super::in_force::{InForce, Prepared, prepare};
-use super::relay::{Relay, ladders};
+use super::labels::labels;
+use super::look::forget_looks;
 use crate::config::Config;
 use crate::metrics::ConfigNow;
 use crate::provider::CannotBuild;
@@ -72,68 +74,66 @@ fn fixed(before: &Config, after: &Config) -> Vec<&'static str> {
     differ.into_iter().filter_map(|(key, differs)| differs.then_some(key)).collect()
 }
 
-impl Relay {
-    /// Puts `config` in force. Rungs that are the same as before keep all that is known of
-    /// them; running requests end with what they began with. A key that has changed ends
-    /// its rungs' hard-down.
-    ///
-    /// # Errors
-    /// It cannot be put in force as a whole; then nothing has changed.
-    pub fn reload(&self, config: Config) -> Result<Reloaded, CannotReload> {
-        let mut places = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = self.in_force();
-        let fixed = fixed(&before.config, &config);
-        if !fixed.is_empty() {
-            return Err(CannotReload::Fixed(fixed));
-        }
-        let prepared = prepare(config, places.clone(), Some(&before));
-        let prepared = prepared.map_err(CannotReload::Provider)?;
-        let Prepared { in_force: after, places: new_places, rungs, identities } = prepared;
-        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        if after.is_same_as(&before) {
-            self.tell_config();
-            return Ok(told(&before, &before, &[], false));
-        }
-        let after = Arc::new(after);
-        let renewed: Vec<_> =
-            rungs.iter().filter(|placed| placed.another_key).map(|placed| placed.at).collect();
-        self.metrics.begin(&super::standing::names(&after));
-        after.make_room(&self.live);
-        let now = wall::now();
-        self.with_board(now, |board| {
-            board.reshape(now, rungs, ladders(&after));
-            self.memory().reshape(identities);
-            *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&after);
-        });
-        *places = new_places;
-        // Whoever watches knows rungs and ladders that may have gone.
-        self.forget_looks();
-        self.tell_config();
-        Ok(told(&before, &after, &renewed, true))
+/// Puts `config` in force. Rungs that are the same as before keep all that is known of
+/// them; running requests end with what they began with. A key that has changed ends
+/// its rungs' hard-down.
+///
+/// # Errors
+/// It cannot be put in force as a whole; then nothing has changed.
+pub fn reload(hub: &Hub, config: Config) -> Result<Reloaded, CannotReload> {
+    let mut places = hub.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = hub.in_force();
+    let fixed = fixed(&before.config, &config);
+    if !fixed.is_empty() {
+        return Err(CannotReload::Fixed(fixed));
     }
+    let prepared = prepare(config, places.clone(), Some(&before));
+    let prepared = prepared.map_err(CannotReload::Provider)?;
+    let Prepared { in_force: after, places: new_places, rungs, identities } = prepared;
+    *hub.refused.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    if after.is_same_as(&before) {
+        tell_config(hub);
+        return Ok(told(&before, &before, &[], false));
+    }
+    let after = Arc::new(after);
+    let renewed: Vec<_> =
+        rungs.iter().filter(|placed| placed.another_key).map(|placed| placed.at).collect();
+    hub.metrics.begin(&labels(&after));
+    after.make_room(&hub.live);
+    let now = wall::now();
+    hub.with_board(now, |board| {
+        board.reshape(now, rungs, ladders(&after));
+        hub.memory().reshape(identities);
+        *hub.in_force.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&after);
+    });
+    *places = new_places;
+    // Whoever watches knows rungs and ladders that may have gone.
+    forget_looks(hub);
+    tell_config(hub);
+    Ok(told(&before, &after, &renewed, true))
+}
 
-    /// The newest config was not put in force, and why; `None`: it was.
-    pub fn set_refused(&self, why: Option<ConfigError>) {
-        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = why;
-        self.tell_config();
-    }
+/// The newest config was not put in force, and why; `None`: it was.
+pub fn set_refused(hub: &Hub, why: Option<ConfigError>) {
+    *hub.refused.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    tell_config(hub);
+}
 
-    fn tell_config(&self) {
-        self.feed.publish(FeedKind::Config, &self.config_state());
-    }
+fn tell_config(hub: &Hub) {
+    hub.feed.publish(FeedKind::Config, &config_state(hub));
+}
 
-    /// What is in force, and why the newest one is not, if it is not.
-    #[must_use]
-    pub fn config_state(&self) -> ConfigState {
-        let in_force = self.in_force();
-        let error = self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        ConfigState { rev: in_force.rev, loaded_at: in_force.since, error }
-    }
+/// What is in force, and why the newest one is not, if it is not.
+#[must_use]
+pub fn config_state(hub: &Hub) -> ConfigState {
+    let in_force = hub.in_force();
+    let error = hub.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    ConfigState { rev: in_force.rev, loaded_at: in_force.since, error }
+}
 
-    pub(super) fn config_now(&self) -> ConfigNow {
-        let ConfigState { rev, loaded_at, error } = self.config_state();
-        ConfigNow { rev, loaded_at, ok: error.is_none() }
-    }
+pub(super) fn config_now(hub: &Hub) -> ConfigNow {
+    let ConfigState { rev, loaded_at, error } = config_state(hub);
+    ConfigNow { rev, loaded_at, ok: error.is_none() }
 }
 
 fn told(before: &InForce, after: &InForce, renewed: &[RungIndex], changed: bool) -> Reloaded {

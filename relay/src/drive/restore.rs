@@ -1,8 +1,11 @@
 //! The start after another life: what the journal kept is put back on the board
 //! before the first request, and whoever is on call is told what is still in force.
 
+use super::hub::Hub;
 use super::memory::{Memory, remembered};
-use super::relay::{Drain, Relay};
+use super::minutes::{look_at_the_minute, write_last_minute};
+use super::operator::restore::restore_operators;
+use super::signals::Drain;
 use crate::wall;
 use journal::{HealthRecord, Kept, OverrideRecord};
 use policy::{Board, RememberedState, Time};
@@ -20,39 +23,37 @@ struct Moment {
     today: UnixMillis,
 }
 
-impl Relay {
-    /// Puts back what an earlier life left; before the first request.
-    pub fn restore(&self, kept: &Kept) {
-        let moment = Moment { now: wall::now(), today: wall::unix() };
-        self.with_board(moment.now, |board| {
-            for row in &kept.health {
-                restore_health(board, self.memory(), row, moment);
-            }
-            self.memory().is_as_written(board);
-            for row in &kept.overrides {
-                restore_override(board, self.memory(), row, moment);
-            }
-        });
-        self.restore_operators(kept);
-        // Those whose time came while nobody was there.
-        self.with_board(moment.now, |board| board.settle(moment.now));
-    }
+/// Puts back what an earlier life left; before the first request.
+pub fn restore(hub: &Hub, kept: &Kept) {
+    let moment = Moment { now: wall::now(), today: wall::unix() };
+    hub.with_board(moment.now, |board| {
+        for row in &kept.health {
+            restore_health(board, hub.memory(), row, moment);
+        }
+        hub.memory().is_as_written(board);
+        for row in &kept.overrides {
+            restore_override(board, hub.memory(), row, moment);
+        }
+    });
+    restore_operators(hub, kept);
+    // Those whose time came while nobody was there.
+    hub.with_board(moment.now, |board| board.settle(moment.now));
+}
 
-    /// Writes what is known of the rungs; before the journal is closed.
-    pub fn remember_all(&self) {
-        let now = wall::now();
-        self.with_board(now, |board| self.memory().finish(now, board, &self.journal));
-        self.write_last_minute();
-    }
+/// Writes what is known of the rungs; before the journal is closed.
+pub fn remember_all(hub: &Hub) {
+    let now = wall::now();
+    hub.with_board(now, |board| hub.memory().finish(now, board, &hub.journal));
+    write_last_minute(hub);
 }
 
 /// Ends overrides when their time comes, keeps what rungs have learned and writes the
 /// minutes that are over, until the
 /// relay's last moment.
-pub async fn look_after_rungs(relay: Arc<Relay>) {
+pub async fn look_after_rungs(relay: Arc<Hub>) {
     loop {
         tokio::select! {
-            () = relay.until(Drain::Cut) => return,
+            () = relay.signals.until(Drain::Cut) => return,
             () = tokio::time::sleep(LOOK) => {}
         }
         let now = wall::now();
@@ -60,7 +61,7 @@ pub async fn look_after_rungs(relay: Arc<Relay>) {
             board.settle(now);
             relay.memory().look(now, board, &relay.journal);
         });
-        relay.look_at_the_minute(now);
+        look_at_the_minute(&relay, now);
     }
 }
 

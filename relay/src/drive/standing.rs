@@ -1,71 +1,45 @@
 //! How the relay stands at a moment: the gauges, read from the board when a scraper asks. The
 //! metrics know neither journal nor board; this file reads both for them.
 
-use super::in_force::{InForce, Ladder, Rung};
-use super::relay::{Drain, Relay};
+use super::hub::Hub;
+use super::in_force::{Ladder, Rung};
+use super::reload::config_now;
+use super::signals::Drain;
 use super::still::standing_still;
-use crate::live;
-use crate::metrics::{JournalNow, LadderNames, LadderNow, Names, Now, RungNames, RungNow};
+use crate::metrics::{JournalNow, LadderNow, Now, RungNow};
 use crate::wall;
 use policy::breaker::State;
-use policy::{Board, LadderIndex, RungIndex, Time};
+use policy::{Board, LadderIndex, Time};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The names that become labels.
-pub(super) fn names(in_force: &InForce) -> Names {
-    let InForce { config, rungs, ladders, .. } = in_force;
-    let rung_names = config.rungs.iter().zip(rungs).filter_map(|(settings, rung)| {
-        Some(RungNames {
-            rung: Arc::clone(&rung.name),
-            provider: config.providers.get(settings.provider)?.name.as_str().into(),
-            model: settings.model.as_str().into(),
-        })
+/// How the relay stands at this moment, for its numbers.
+#[must_use]
+pub fn standing(hub: &Hub) -> Now {
+    let (now, in_force) = (wall::now(), hub.in_force());
+    let (rungs, ladders) = hub.with_board(now, |board| {
+        let rungs = in_force.rungs.iter().map(|rung| rung_now(board, rung, now));
+        let ladders = in_force.ladders.iter().map(|ladder| ladder_now(board, ladder));
+        (rungs.collect(), ladders.collect())
     });
-    let on = |ladder: &Ladder| {
-        let of = |index: &RungIndex| in_force.rung(*index).map(|rung| Arc::clone(&rung.name));
-        ladder.spec.rungs.iter().filter_map(of).collect()
-    };
-    let ladder_names = ladders
-        .iter()
-        .map(|ladder| LadderNames { ladder: Arc::clone(&ladder.name), rungs: on(ladder) });
-    Names { rungs: rung_names.collect(), ladders: ladder_names.collect() }
-}
-
-/// The same moment for the live numbers, which count in milliseconds.
-pub(super) const fn at(now: Time) -> live::At {
-    now.0 / 1000
-}
-
-impl Relay {
-    /// How the relay stands at this moment, for its numbers.
-    #[must_use]
-    pub fn standing(&self) -> Now {
-        let (now, in_force) = (wall::now(), self.in_force());
-        let (rungs, ladders) = self.with_board(now, |board| {
-            let rungs = in_force.rungs.iter().map(|rung| rung_now(board, rung, now));
-            let ladders = in_force.ladders.iter().map(|ladder| ladder_now(board, ladder));
-            (rungs.collect(), ladders.collect())
-        });
-        let journal = self.journal.health();
-        Now {
-            rungs,
-            ladders,
-            journal: JournalNow {
-                ok: journal.ok,
-                late: journal.late,
-                queue: journal.queue,
-                lag: Duration::from_millis(journal.lag_ms),
-                lost: journal.lost,
-            },
-            log_lost: crate::stderr::lost(),
-            workers_standing: standing_still(now),
-            in_flight: self.running(),
-            held: self.held(),
-            draining: self.drain() != Drain::Serving,
-            uptime: now.since(self.began),
-            config: self.config_now(),
-        }
+    let journal = hub.journal.health();
+    Now {
+        rungs,
+        ladders,
+        journal: JournalNow {
+            ok: journal.ok,
+            late: journal.late,
+            queue: journal.queue,
+            lag: Duration::from_millis(journal.lag_ms),
+            lost: journal.lost,
+        },
+        log_lost: crate::stderr::lost(),
+        workers_standing: standing_still(now),
+        in_flight: hub.load.running(),
+        held: hub.load.held(),
+        draining: hub.signals.drain() != Drain::Serving,
+        uptime: now.since(hub.began),
+        config: config_now(hub),
     }
 }
 

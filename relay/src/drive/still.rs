@@ -14,7 +14,7 @@
 //!
 //! [`Input::StoodStill`]: policy::Input::StoodStill
 
-use super::relay::Relay;
+use super::hub::Hub;
 use crate::wall;
 use policy::Time;
 use std::cell::Cell;
@@ -119,7 +119,7 @@ pub async fn watch_workers() {
 }
 
 /// Counts this worker's pauses until the worker ends.
-pub async fn beat(relay: Arc<Relay>) {
+pub async fn beat(relay: Arc<Hub>) {
     let next = Arc::new(AtomicU64::new(wall::now().0));
     DUE.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&next));
     loop {

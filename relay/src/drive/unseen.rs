@@ -4,8 +4,8 @@
 //! this one's first token, its end or its hard clock.
 
 use super::failed::Quotable;
+use super::hub::Hub;
 use super::line::Line;
-use super::relay::Relay;
 use super::still::{Pause, Pauses};
 use crate::wall;
 use policy::Probe;
@@ -13,9 +13,9 @@ use shared::OverrideMode;
 use std::sync::Arc;
 
 /// Lets `line` run until `probe` has learned what it wanted; then its call is closed.
-pub(super) fn run(relay: &Arc<Relay>, mut probe: Probe, mut line: Line) {
+pub(super) fn run(relay: &Arc<Hub>, mut probe: Probe, mut line: Line) {
     let relay = Arc::clone(relay);
-    let mut signals = relay.signals();
+    let mut signals = relay.signals.subscribe();
     let mut pauses = Pauses::from(wall::now());
     tokio::spawn(async move {
         loop {
@@ -60,7 +60,7 @@ pub(super) fn run(relay: &Arc<Relay>, mut probe: Probe, mut line: Line) {
 }
 
 /// Whether an operator has forced its rung open: then nobody calls it any more.
-fn is_cut(relay: &Relay, probe: &mut Probe) -> bool {
+fn is_cut(relay: &Hub, probe: &mut Probe) -> bool {
     let (now, rung) = (wall::now(), probe.rung());
     relay.with_board(now, |board| {
         let forced =

@@ -14,7 +14,7 @@
 //! comes is read for a moment, and thrown away.
 
 use super::seats::Seat;
-use crate::drive::{Drain, Peer, Relay};
+use crate::drive::{Drain, Hub, Peer};
 use crate::wall;
 use axum::Router;
 use hyper::server::conn::http1;
@@ -62,7 +62,7 @@ pub struct Limits {
 pub(super) async fn serve(
     socket: TcpStream,
     router: Router,
-    relay: Arc<Relay>,
+    relay: Arc<Hub>,
     limits: Limits,
     seat: Arc<Seat>,
 ) {
@@ -96,7 +96,7 @@ pub(super) async fn serve(
     tokio::pin!(connection);
     let mut leaving = Leaving { socket: &socket, look: None };
     // One that comes while the relay drains is there to be told so.
-    let until = if relay.drain() < limits.until { limits.until } else { Drain::Cut };
+    let until = if relay.signals.drain() < limits.until { limits.until } else { Drain::Cut };
     let ended = tokio::select! {
         biased;
         ended = connection.as_mut() => ended,
@@ -105,7 +105,7 @@ pub(super) async fn serve(
         () = never_asks(&seat) => return,
         // After the connection, so that it sees how that has left the socket.
         () = std::future::poll_fn(|cx| leaving.poll(cx)) => return,
-        () = relay.until(until) => {
+        () = relay.signals.until(until) => {
             connection.as_mut().graceful_shutdown();
             tokio::select! {
                 ended = connection.as_mut() => ended,
@@ -120,7 +120,7 @@ pub(super) async fn serve(
     if !stalled.is_stalled() {
         tokio::select! {
             () = linger(&socket.stream) => {}
-            () = relay.until(Drain::Cut) => {}
+            () = relay.signals.until(Drain::Cut) => {}
         }
     }
 }
@@ -183,8 +183,8 @@ impl http_body::Body for Answer {
 }
 
 /// A client that does not take its last bytes does not hold the exit up.
-async fn last_words(relay: &Relay) {
-    relay.until(Drain::Cut).await;
+async fn last_words(relay: &Hub) {
+    relay.signals.until(Drain::Cut).await;
     tokio::time::sleep(LAST_WORDS).await;
 }
 

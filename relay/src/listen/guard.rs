@@ -4,7 +4,7 @@
 //! A request must also say once, and only once, which host it is for: where two
 //! proxies read two answers into it, one of them can be made to let it pass.
 
-use crate::drive::Relay;
+use crate::drive::Hub;
 use crate::wall;
 use axum::extract::Request;
 use axum::middleware::Next;
@@ -73,7 +73,7 @@ impl Foreign {
 /// What a listener lets in.
 pub struct Guard {
     /// Counts what is refused.
-    pub relay: Arc<Relay>,
+    pub relay: Arc<Hub>,
     /// Whether every caller brings a key; if not, only loopback names are taken as Host.
     pub keyed: bool,
     /// Origins whose pages may call.

@@ -8,7 +8,7 @@ use super::keys;
 use super::reject::{Rejection, respond};
 use crate::config::Client;
 use crate::drive::{
-    Aside, Drain, Driver, Held, InForce, Incoming, Ladder, Peer, Relay, SMALL, reject_record,
+    Aside, Drain, Driver, Held, Hub, InForce, Incoming, Ladder, Peer, SMALL, reject_record,
 };
 use crate::wall;
 use axum::body::Body;
@@ -37,7 +37,7 @@ pub(super) struct Known {
     stream: bool,
 }
 
-type Extracted = (State<Arc<Relay>>, Extension<Arc<Peer>>, Request);
+type Extracted = (State<Arc<Hub>>, Extension<Arc<Peer>>, Request);
 
 /// What a client asks, as it came.
 pub(super) struct Asked<'a> {
@@ -48,7 +48,7 @@ pub(super) struct Asked<'a> {
 }
 
 pub(super) async fn chat(
-    relay: State<Arc<Relay>>,
+    relay: State<Arc<Hub>>,
     peer: Extension<Arc<Peer>>,
     request: Request,
 ) -> Response {
@@ -58,7 +58,7 @@ pub(super) async fn chat(
 /// An endpoint of OpenAI's whose answers pass through.
 pub(super) async fn through(
     Extension(endpoint): Extension<Endpoint>,
-    relay: State<Arc<Relay>>,
+    relay: State<Arc<Hub>>,
     peer: Extension<Arc<Peer>>,
     request: Request,
 ) -> Response {
@@ -66,7 +66,7 @@ pub(super) async fn through(
 }
 
 pub(super) async fn messages(
-    relay: State<Arc<Relay>>,
+    relay: State<Arc<Hub>>,
     peer: Extension<Arc<Peer>>,
     request: Request,
 ) -> Response {
@@ -74,7 +74,7 @@ pub(super) async fn messages(
 }
 
 pub(super) async fn responses(
-    relay: State<Arc<Relay>>,
+    relay: State<Arc<Hub>>,
     peer: Extension<Arc<Peer>>,
     request: Request,
 ) -> Response {
@@ -100,7 +100,7 @@ async fn complete(
         }
     };
     // From here on a drain waits for it, and it counts among the running ones.
-    let running = relay.enter();
+    let running = relay.load.enter();
     let stamp = in_force.config.stamp(client);
     let name: Option<Arc<str>> = client.map(|client| client.name.as_str().into());
     let mut known = Known::default();
@@ -159,7 +159,7 @@ async fn complete(
 
 /// Everything that can be wrong with a request, before any provider hears of it.
 pub(super) async fn check(
-    relay: &Arc<Relay>,
+    relay: &Arc<Hub>,
     in_force: &InForce,
     client: Option<&Client>,
     asked: Asked<'_>,
@@ -167,7 +167,7 @@ pub(super) async fn check(
 ) -> Result<(usize, Arc<ClientRequest>, Held), Rejection> {
     let Asked { dialect, endpoint, headers, body } = asked;
     let server = &in_force.config.server;
-    if relay.drain() != Drain::Serving {
+    if relay.signals.drain() != Drain::Serving {
         return Err(Rejection::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "draining",
@@ -176,7 +176,7 @@ pub(super) async fn check(
         .retry_after(Duration::from_secs(1)));
     }
     // This one is counted already.
-    if relay.running() > server.max_requests {
+    if relay.load.running() > server.max_requests {
         return Err(Rejection::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "too_many_requests_running",
@@ -192,7 +192,7 @@ pub(super) async fn check(
         ));
     }
     let encoding = Encoding::of(headers)?;
-    let mut held = relay.holds_nothing();
+    let mut held = relay.load.holds_nothing();
     let body = body::read(body, server, &mut held).await?;
     let (came, limit) = (body.len(), server.max_body);
     // What is compressed may become anything.
@@ -349,7 +349,7 @@ pub(super) fn fault() -> Rejection {
 }
 
 fn record(
-    relay: &Relay,
+    relay: &Hub,
     id: RequestId,
     at: shared::UnixMillis,
     client: Option<Arc<str>>,

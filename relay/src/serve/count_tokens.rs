@@ -4,7 +4,7 @@
 use super::completions::{Asked, along, check, fault};
 use super::keys;
 use super::reject::Rejection;
-use crate::drive::Relay;
+use crate::drive::{self, Hub};
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 const ESTIMATED: HeaderName = HeaderName::from_static("x-belay-estimated");
 
-pub(super) async fn count_tokens(State(relay): State<Arc<Relay>>, request: Request) -> Response {
+pub(super) async fn count_tokens(State(relay): State<Arc<Hub>>, request: Request) -> Response {
     let counted = count(&relay, request).await;
     let (body, estimated) = match counted {
         Ok(counted) => counted,
@@ -30,11 +30,11 @@ pub(super) async fn count_tokens(State(relay): State<Arc<Relay>>, request: Reque
 }
 
 /// The answer's body, and whether it is an estimate.
-async fn count(relay: &Arc<Relay>, request: Request) -> Result<(Bytes, bool), Rejection> {
+async fn count(relay: &Arc<Hub>, request: Request) -> Result<(Bytes, bool), Rejection> {
     let (head, body) = request.into_parts();
     let in_force = relay.in_force();
     let client = keys::client(&in_force.config.clients, &head.headers)?;
-    let _running = relay.enter();
+    let _running = relay.load.enter();
     let asked = Asked {
         dialect: Dialect::AnthropicMessages,
         endpoint: Endpoint::CountTokens,
@@ -45,7 +45,9 @@ async fn count(relay: &Arc<Relay>, request: Request) -> Result<(Bytes, bool), Re
         check(relay, &in_force, client, asked, &mut Default::default()).await?;
     let ladder = in_force.ladders.get(ladder).ok_or_else(fault)?;
     let along = along(Dialect::AnthropicMessages, &head.headers);
-    if let Some(body) = relay.count_tokens(&in_force, ladder, &request, &along).await {
+    if let Some(body) =
+        drive::count_tokens::count_tokens(relay, &in_force, ladder, &request, &along).await
+    {
         return Ok((body, false));
     }
     let tokens = request.needs().prompt_tokens.max(1);

@@ -3,7 +3,7 @@
 use super::completions::unknown_model;
 use super::keys;
 use super::reject::Rejection;
-use crate::drive::Relay;
+use crate::drive::Hub;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use dialect::{model_body, models_body};
@@ -11,7 +11,7 @@ use http::{HeaderMap, header};
 use std::sync::Arc;
 
 /// Every ladder that the client may use, each with its other names behind it.
-fn names(relay: &Relay, headers: &HeaderMap) -> Result<Vec<String>, Rejection> {
+fn names(relay: &Hub, headers: &HeaderMap) -> Result<Vec<String>, Rejection> {
     let in_force = relay.in_force();
     let client = keys::client(&in_force.config.clients, headers)?;
     let ladders = in_force.config.ladders.iter().enumerate();
@@ -19,7 +19,7 @@ fn names(relay: &Relay, headers: &HeaderMap) -> Result<Vec<String>, Rejection> {
     Ok(own.flat_map(|(_, it)| [&it.name].into_iter().chain(&it.aliases).cloned()).collect())
 }
 
-pub(super) async fn all(State(relay): State<Arc<Relay>>, headers: HeaderMap) -> Response {
+pub(super) async fn all(State(relay): State<Arc<Hub>>, headers: HeaderMap) -> Response {
     match names(&relay, &headers) {
         Ok(names) => json(models_body(names.iter().map(String::as_str), relay.started)),
         Err(rejection) => rejection.into_response(),
@@ -28,7 +28,7 @@ pub(super) async fn all(State(relay): State<Arc<Relay>>, headers: HeaderMap) -> 
 
 /// One of them. Names have slashes, so the whole rest of the path is one.
 pub(super) async fn one(
-    State(relay): State<Arc<Relay>>,
+    State(relay): State<Arc<Hub>>,
     Path(name): Path<String>,
     headers: HeaderMap,
 ) -> Response {

@@ -4,7 +4,7 @@
 //! real sockets all the same, and not with the other end-to-end tests.
 
 use crate::config::{Env, parse};
-use crate::drive::{Drain, PANIC_FOR, Relay};
+use crate::drive::{Drain, Hub, PANIC_FOR};
 use crate::listen::{Limits, Listener};
 use crate::wall;
 use journal::{Journal, JournalOptions};
@@ -28,7 +28,7 @@ impl Env for NoEnv {
 }
 
 /// A relay over one mock provider, serving; its base URL.
-async fn serving(journal: Journal) -> (Mock, Arc<Relay>, String) {
+async fn serving(journal: Journal) -> (Mock, Arc<Hub>, String) {
     let _installed = rustls::crypto::ring::default_provider().install_default();
     let gap = Duration::from_millis(20);
     let mock = Mock::start(MockOptions { gap, ..MockOptions::default() }).await.unwrap();
@@ -38,7 +38,7 @@ async fn serving(journal: Journal) -> (Mock, Arc<Relay>, String) {
         mock.addr()
     );
     let config = parse(&text, &NoEnv).unwrap().config;
-    let relay = Arc::new(Relay::new(config, journal).unwrap());
+    let relay = Arc::new(Hub::new(config, journal).unwrap());
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let base = format!("http://{}", listener.addr);
     let limits = Limits { connections: 100, until: Drain::Draining };
@@ -90,5 +90,5 @@ async fn a_panic_ends_its_own_request_truthfully_and_nothing_else() {
     assert_eq!(row.request.outcome, Some(RequestOutcome::Failed));
     assert_eq!(row.attempts[0].outcome, Some(AttemptOutcome::Cancelled));
     assert_eq!(row.attempts[0].cause, Some(Cause::RelayFault));
-    assert_eq!(relay.running(), 0);
+    assert_eq!(relay.load.running(), 0);
 }

@@ -6,8 +6,8 @@ use crate::drive::composing::{self, Asked};
 use crate::drive::in_force::Rung;
 use crate::drive::line::{Line, Wrong};
 use crate::drive::log::{AttemptEnding, AttemptLog};
+use crate::drive::numbers::live_at;
 use crate::drive::reply::{self, Head};
-use crate::drive::standing;
 use crate::drive::unseen;
 use crate::live::Pair;
 use crate::wall;
@@ -60,14 +60,14 @@ impl Driver {
                         } else {
                             tracing::error!(%rung, status, %request, "the provider refused our account");
                         }
-                        self.relay.tell_account_refused();
+                        self.relay.signals.notify_account_refused();
                     }
                     let facts = line.reader.facts();
                     let ending = AttemptEnding { outcome, cause, clock, verdict, stream_verdict };
                     let end = line.log.end(now, ending, &line.rung, facts, self.need.prompt_tokens);
                     self.relay.metrics.attempt(&self.ladder.name, &end);
                     if let Some(seat) = line.seat.take() {
-                        self.relay.live.attempt(self.ladder.index.0, standing::at(now), seat, &end);
+                        self.relay.live.attempt(self.ladder.index.0, live_at(now), seat, &end);
                     }
                     self.log.attempts.push(end);
                 }
@@ -108,7 +108,7 @@ impl Driver {
                 reader,
                 held: BytesMut::new(),
                 max_held: line.max_held,
-                counted_held: self.relay.holds_nothing(),
+                counted_held: self.relay.load.holds_nothing(),
                 most_held: line.most_held,
                 added: false,
                 error: None,
@@ -182,7 +182,7 @@ impl Driver {
         };
         self.relay.journal.attempt_start(start.clone());
         let of = Pair { ladder: self.ladder.index.0, rung: rung.index.0 };
-        let seat = self.relay.live.dialled(of, standing::at(now), id.0 == 1);
+        let seat = self.relay.live.dialled(of, live_at(now), id.0 == 1);
         let finishes = self.relay.with_board(now, |board| board.finishes(rung.index));
         let spec = AnswerSpec { finishes, ..self.answer_spec(dialect) };
         let server = &self.in_force.config.server;
@@ -195,7 +195,7 @@ impl Driver {
             reader: AnswerReader::at(self.request.endpoint(), spec),
             held: BytesMut::new(),
             max_held: server.max_event,
-            counted_held: self.relay.holds_nothing(),
+            counted_held: self.relay.load.holds_nothing(),
             most_held: server.max_in_flight_bytes,
             added: ask_usage && adds,
             error: None,

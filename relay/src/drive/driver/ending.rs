@@ -4,9 +4,9 @@ use super::{Driver, Phase};
 use crate::config::Stamp;
 use crate::drive::capture::MOST_ASKED;
 use crate::drive::closing::Closing;
-use crate::drive::operator::Gone;
+use crate::drive::numbers::live_at;
+use crate::drive::past::Gone;
 use crate::drive::reply::{self, AskAgain, Out, Reply, error_reply};
-use crate::drive::standing;
 use crate::drive::tell::{Words, words};
 use crate::wall;
 use bytes::{Bytes, BytesMut};
@@ -263,7 +263,7 @@ impl Driver {
         let record = self.log.end(outcome, cause, self.passed_over());
         self.relay.metrics.request(&record);
         if let Some(seat) = self.seat.take() {
-            let at = standing::at(wall::now());
+            let at = live_at(wall::now());
             self.relay.live.ended(self.ladder.index.0, at, seat, &record);
         }
         self.relay.feed.request(|| record.row());

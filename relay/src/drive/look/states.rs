@@ -1,11 +1,12 @@
 //! Rungs and ladders as watchers see them: the config's facts, the board's state,
 //! the live numbers and what is usual, put together.
 
-use super::Seen;
 use crate::drive::facts::Facts;
+use crate::drive::hub::Hub;
 use crate::drive::in_force::{InForce, Ladder};
-use crate::drive::relay::Relay;
-use crate::drive::standing;
+use crate::drive::looked::Looked;
+use crate::drive::numbers::live_at;
+use crate::drive::operator::present::with_changed;
 use crate::drive::story::{Told, cause};
 use crate::live::{LadderSeen, RungSeen};
 use crate::wall;
@@ -20,25 +21,6 @@ use shared::admin::changes::{OrderNow, OverrideNow};
 use shared::admin::{Curve, FeedKind, LadderState, RungState};
 use shared::{OverrideMode, TransitionRule};
 use std::time::Duration;
-
-/// What was looked at last.
-#[derive(Debug, Default)]
-pub(crate) struct Looked {
-    /// Steps of the curves that watchers have been told of: rungs', then ladders'.
-    steps: Vec<u64>,
-    /// The last look, and when it was.
-    pub(super) last: Option<(Time, Seen)>,
-    pub(super) usual: Usual,
-    pub(super) usual_at: Option<Time>,
-}
-
-impl Looked {
-    /// The rungs and ladders are others now; what is usual stays, it goes by names.
-    pub(super) fn forget(&mut self) {
-        self.steps.clear();
-        self.last = None;
-    }
-}
 
 /// What the board says of a rung.
 struct Stand {
@@ -60,21 +42,21 @@ pub(super) struct All {
     running: Vec<u64>,
 }
 
-pub(super) fn all(relay: &Relay, now: Time, looked: &Looked) -> All {
-    let in_force = relay.in_force();
+pub(super) fn all(hub: &Hub, now: Time, looked: &Looked) -> All {
+    let in_force = hub.in_force();
     let facts = Facts::of(&in_force);
-    let ((stands, budgets), changed) = relay.with_changed(now, &in_force, |board| {
+    let ((stands, budgets), changed) = with_changed(hub, now, &in_force, |board| {
         let rungs = in_force.rungs.iter().map(|rung| stand(board, rung.index, now));
         let ladders = in_force.ladders.iter().map(|ladder| budget(board, ladder));
         (rungs.collect::<Vec<_>>(), ladders.collect::<Vec<_>>())
     });
-    let at = standing::at(now);
+    let at = live_at(now);
     let mut running = Vec::with_capacity(stands.len() + budgets.len());
-    let told = relay.story().all();
+    let told = hub.story().all();
     let nothing = Told::default();
     let rungs = facts.rungs.into_iter().zip(stands).zip(changed.overrides);
     let rungs = rungs.map(|(((index, facts), stand), changed)| {
-        let seen = relay.live.rung_seen(index.0, at);
+        let seen = hub.live.rung_seen(index.0, at);
         running.push(seen.step);
         let told = told.get(index.0).unwrap_or(&nothing);
         rung(facts, &stand, changed, seen, told, now, &looked.usual)
@@ -82,7 +64,7 @@ pub(super) fn all(relay: &Relay, now: Time, looked: &Looked) -> All {
     let rungs: Vec<_> = rungs.collect();
     let ladders = facts.ladders.into_iter().zip(budgets).zip(changed.orders);
     let ladders = ladders.map(|(((index, facts), budget), order)| {
-        let seen = relay.live.ladder_seen(index.0, at);
+        let seen = hub.live.ladder_seen(index.0, at);
         running.push(seen.step);
         ladder(facts, order, budget, seen, &in_force, &looked.usual)
     });
@@ -91,13 +73,13 @@ pub(super) fn all(relay: &Relay, now: Time, looked: &Looked) -> All {
 }
 
 /// Tells the feed what is new of them.
-pub(super) fn tell(relay: &Relay, looked: &mut Looked, all: &All) {
+pub(super) fn tell(hub: &Hub, looked: &mut Looked, all: &All) {
     let All { rungs, ladders, running } = all;
     let moved = |place: usize| running.get(place) != looked.steps.get(place);
     for (index, rung) in rungs.iter().enumerate() {
         let mut told = rung.clone();
         let spark = told.past.spark.take();
-        relay.feed.set(FeedKind::Rung, index, &told);
+        hub.feed.set(FeedKind::Rung, index, &told);
         if moved(index) {
             let curve = Curve {
                 rung: Some(told.name),
@@ -107,13 +89,13 @@ pub(super) fn tell(relay: &Relay, looked: &mut Looked, all: &All) {
                 ladder_spark: None,
                 ladder_usual: None,
             };
-            relay.feed.set(FeedKind::Curve, index, &curve);
+            hub.feed.set(FeedKind::Curve, index, &curve);
         }
     }
     for (index, ladder) in ladders.iter().enumerate() {
         let mut told = ladder.clone();
         let (spark, usual) = (told.spark.take(), told.usual.take());
-        relay.feed.set(FeedKind::Ladder, index, &told);
+        hub.feed.set(FeedKind::Ladder, index, &told);
         let place = rungs.len().saturating_add(index);
         if moved(place) {
             let curve = Curve {
@@ -124,7 +106,7 @@ pub(super) fn tell(relay: &Relay, looked: &mut Looked, all: &All) {
                 ladder_spark: spark,
                 ladder_usual: usual,
             };
-            relay.feed.set(FeedKind::Curve, place, &curve);
+            hub.feed.set(FeedKind::Curve, place, &curve);
         }
     }
     looked.steps.clone_from(running);

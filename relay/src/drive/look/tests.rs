@@ -22,14 +22,14 @@ impl Env for NoEnv {
     }
 }
 
-fn relay() -> Arc<Relay> {
+fn relay() -> Arc<Hub> {
     let _installed = rustls::crypto::ring::default_provider().install_default();
     let text = "[providers.p]\ndialect = \"openai-chat\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\
          [rungs.a]\nprovider = \"p\"\nmodel = \"m\"\n[ladders.chat]\nrungs = [\"a\"]\n";
-    Arc::new(Relay::new(parse(text, &NoEnv).unwrap().config, Journal::off()).unwrap())
+    Arc::new(Hub::new(parse(text, &NoEnv).unwrap().config, Journal::off()).unwrap())
 }
 
-fn listen(relay: &Arc<Relay>) -> Listener {
+fn listen(relay: &Arc<Hub>) -> Listener {
     let who = OperatorHere { name: None, since_at: UnixMillis(0), via: "t".to_owned() };
     Listener::new(&relay.feed, who, Topics::default(), None)
 }
@@ -71,15 +71,15 @@ async fn it_ends_with_the_relay() {
 #[tokio::test]
 async fn many_who_ask_do_not_make_watchers_be_told_more_often() {
     let relay = relay();
-    let _asked_alone = relay.board(you());
-    let _asked_again = relay.board(you());
+    let _asked_alone = board(&relay, you());
+    let _asked_again = board(&relay, you());
     assert_eq!(relay.feed.looks(), 2, "with nobody watching each sees the moment");
     let _listener = listen(&relay);
-    let first = relay.board(you());
+    let first = board(&relay, you());
     let looks = relay.feed.looks();
     // Within a look's time; later ones may look again.
     let began = wall::now();
-    let second = relay.board(you());
+    let second = board(&relay, you());
     if wall::now().since(began) < LOOK / 2 {
         assert!(relay.feed.looks() <= looks + 1, "{looks}");
     }
@@ -89,8 +89,8 @@ async fn many_who_ask_do_not_make_watchers_be_told_more_often() {
 #[test]
 fn a_drain_says_until_when() {
     let relay = relay();
-    assert_eq!(relay.board(you()).relay.drain.until_at, None);
+    assert_eq!(board(&relay, you()).relay.drain.until_at, None);
     relay.set_drain(Drain::Draining);
-    let drain = relay.board(you()).relay.drain;
+    let drain = board(&relay, you()).relay.drain;
     assert!(drain.on && drain.until_at.is_some_and(|at| at >= wall::unix()), "{drain:?}");
 }

@@ -4,13 +4,15 @@
 //! too; and whatever comes of it, nothing is learned from it: no verdict, no
 //! reference, no number. It is in the journal as a request of its own on no ladder.
 
-use super::change::action;
-use super::{Answer, Published, Told};
+use super::change::new_action;
+use super::record_later;
+use crate::drive::announce::{Announced, announce};
 use crate::drive::failed::Quotable;
+use crate::drive::hub::Hub;
 use crate::drive::in_force::Rung;
 use crate::drive::line::Line;
 use crate::drive::log::{AttemptEnding, AttemptLog, RequestLog};
-use crate::drive::relay::Relay;
+use crate::drive::operators::{Answer, Told};
 use crate::provider::{Ask, Call};
 use crate::wall;
 use bytes::BytesMut;
@@ -46,168 +48,161 @@ struct Found {
     clock: Option<Duration>,
 }
 
-impl Relay {
-    /// Calls `rung` once.
-    ///
-    /// # Errors
-    /// There is no such rung.
-    pub fn check(self: &Arc<Self>, rung: &str, deed: &Deed, by: &str) -> Result<Answer, Refused> {
-        check_reason(&deed.id, "reason", &deed.reason)?;
-        let index = self.in_force().named.find_rung(rung)?;
-        let Some(rung) = self.rung(index) else {
-            return Err(Refused::unknown("rung", rung, &[]));
-        };
-        let about = About { rung: Some(rung.name.to_string()), ladder: None };
-        let mut state = self.operators.lock();
-        if let Some(answer) = state.answered(&deed.id, ActionKind::Check, |a| a.about == about)? {
-            return Ok(answer);
-        }
-        let action = Action { about, ..action(ActionKind::Check, &deed.id, &deed.reason, by) };
-        let (tell, told): (_, Told) = watch::channel(None);
-        state.keep(action.clone(), told.clone());
-        drop(state);
-        let relay = Arc::clone(self);
-        // A task of its own: whoever hangs up finds what it found under its id.
-        tokio::spawn(async move { relay.run_check(&rung, action, tell).await });
-        Ok(Answer(told))
+/// Calls `rung` once.
+///
+/// # Errors
+/// There is no such rung.
+pub fn check(hub: &Arc<Hub>, rung: &str, deed: &Deed, by: &str) -> Result<Answer, Refused> {
+    check_reason(&deed.id, "reason", &deed.reason)?;
+    let index = hub.in_force().named.find_rung(rung)?;
+    let Some(rung) = hub.rung(index) else {
+        return Err(Refused::unknown("rung", rung, &[]));
+    };
+    let about = About { rung: Some(rung.name.to_string()), ladder: None };
+    let mut state = hub.operators.lock();
+    if let Some(answer) = state.answered(&deed.id, ActionKind::Check, |a| a.about == about)? {
+        return Ok(answer);
     }
+    let action = Action { about, ..new_action(ActionKind::Check, &deed.id, &deed.reason, by) };
+    let (tell, told): (_, Told) = watch::channel(None);
+    state.keep(action.clone(), told.clone());
+    drop(state);
+    let hub = Arc::clone(hub);
+    // A task of its own: whoever hangs up finds what it found under its id.
+    tokio::spawn(async move { run_check(&hub, &rung, action, tell).await });
+    Ok(Answer(told))
+}
 
-    /// How long its users would wait for it, at the most: what takes longer is not well.
-    fn first_clock(&self, rung: &Rung) -> Duration {
-        let in_force = self.in_force();
-        let ladders = in_force.ladders.iter().map(|ladder| &ladder.spec);
-        let own = ladders.filter(|spec| spec.rungs.contains(&rung.index));
-        let own = own.map(|spec| spec.ttft.unwrap_or(FIRST)).max();
-        rung.spec.ttft.or(own).unwrap_or(FIRST)
+/// How long its users would wait for it, at the most: what takes longer is not well.
+fn first_clock(hub: &Hub, rung: &Rung) -> Duration {
+    let in_force = hub.in_force();
+    let ladders = in_force.ladders.iter().map(|ladder| &ladder.spec);
+    let own = ladders.filter(|spec| spec.rungs.contains(&rung.index));
+    let own = own.map(|spec| spec.ttft.unwrap_or(FIRST)).max();
+    rung.spec.ttft.or(own).unwrap_or(FIRST)
+}
+
+async fn run_check(
+    hub: &Arc<Hub>,
+    rung: &Arc<Rung>,
+    mut action: Action,
+    tell: watch::Sender<Option<Arc<str>>>,
+) {
+    let started = wall::now();
+    let Ok(request) = ClientRequest::parse(Dialect::OpenaiChat, QUESTION) else { return };
+    let start = RequestStart {
+        id: wall::request_id(),
+        at: action.at,
+        client: None,
+        ladder: None,
+        model: Some(rung.model.as_str().into()),
+        stream: true,
+    };
+    let mut line = line(hub, rung, &request, &start, started);
+    let Found { outcome, clock } = follow(&mut line, first_clock(hub, rung), started).await;
+    let now = wall::now();
+    let facts = line.reader.facts();
+    let ending = AttemptEnding { outcome, cause: None, clock, verdict: None, stream_verdict: None };
+    let prompt_tokens = request.needs().prompt_tokens;
+    let end = line.log.end(now, ending, rung, facts, prompt_tokens);
+    let answer = CheckAnswer {
+        id: action.id.clone(),
+        at: action.at,
+        by: action.by.clone(),
+        rung: rung.name.to_string(),
+        kind: AttemptKind::Check,
+        outcome,
+        status: end.status,
+        ttft_ms: end.ttft.map(millis),
+        latency_ms: end.latency.map_or(0, millis),
+        text: text(&line, rung, end.detail.as_deref()),
+        journaled: false,
+    };
+    let mut log = RequestLog::new(start, started);
+    log.attempts.push(end);
+    log.first_token = line.log.first_token;
+    log.events = line.log.events;
+    let is_good = outcome == AttemptOutcome::Ok;
+    log.answered = is_good.then_some(1);
+    log.status = line.log.status;
+    let ended = if is_good { RequestOutcome::Ok } else { RequestOutcome::Failed };
+    let _its_own_commit_is_not_waited_for = hub.journal.end(log.end(ended, None, Vec::new()));
+    match line.call.take() {
+        Some(call) if is_good => call.finish(),
+        cut => drop(cut),
     }
+    action.check = Some(answer.clone());
+    hub.operators.lock().update(&action);
+    announce(&hub.feed, &hub.in_force().named, &Announced::Action(Box::new(action.clone())));
+    record_later(hub, action, move |journaled| CheckAnswer { journaled, ..answer.clone() }, tell);
+}
 
-    async fn run_check(
-        self: Arc<Self>,
-        rung: &Arc<Rung>,
-        mut action: Action,
-        tell: watch::Sender<Option<Arc<str>>>,
-    ) {
-        let started = wall::now();
-        let Ok(request) = ClientRequest::parse(Dialect::OpenaiChat, QUESTION) else { return };
-        let start = RequestStart {
-            id: wall::request_id(),
-            at: action.at,
-            client: None,
-            ladder: None,
-            model: Some(rung.model.as_str().into()),
-            stream: true,
-        };
-        let mut line = self.line(rung, &request, &start, started);
-        let Found { outcome, clock } = follow(&mut line, self.first_clock(rung), started).await;
-        let now = wall::now();
-        let facts = line.reader.facts();
-        let ending =
-            AttemptEnding { outcome, cause: None, clock, verdict: None, stream_verdict: None };
-        let prompt_tokens = request.needs().prompt_tokens;
-        let end = line.log.end(now, ending, rung, facts, prompt_tokens);
-        let answer = CheckAnswer {
-            id: action.id.clone(),
-            at: action.at,
-            by: action.by.clone(),
-            rung: rung.name.to_string(),
-            kind: AttemptKind::Check,
-            outcome,
-            status: end.status,
-            ttft_ms: end.ttft.map(millis),
-            latency_ms: end.latency.map_or(0, millis),
-            text: text(&line, rung, end.detail.as_deref()),
-            journaled: false,
-        };
-        let mut log = RequestLog::new(start, started);
-        log.attempts.push(end);
-        log.first_token = line.log.first_token;
-        log.events = line.log.events;
-        let is_good = outcome == AttemptOutcome::Ok;
-        log.answered = is_good.then_some(1);
-        log.status = line.log.status;
-        let ended = if is_good { RequestOutcome::Ok } else { RequestOutcome::Failed };
-        let _its_own_commit_is_not_waited_for = self.journal.end(log.end(ended, None, Vec::new()));
-        match line.call.take() {
-            Some(call) if is_good => call.finish(),
-            cut => drop(cut),
-        }
-        action.check = Some(answer.clone());
-        self.operators.lock().update(&action);
-        self.published(&Published::Action(Box::new(action.clone())));
-        self.record_later(
-            action,
-            move |journaled| CheckAnswer { journaled, ..answer.clone() },
-            tell,
-        );
-    }
-
-    fn line(
-        &self,
-        rung: &Arc<Rung>,
-        request: &ClientRequest,
-        start: &RequestStart,
-        started: Time,
-    ) -> Line {
-        let attempt = AttemptStart {
-            request: start.id,
-            n: 1,
-            rung: Arc::clone(&rung.name),
-            place: rung.index.0,
-            kind: AttemptKind::Check,
-            probe: false,
-            at: start.at,
-        };
-        let spec = AnswerSpec {
-            from: rung.provider.dialect(),
-            to: Dialect::OpenaiChat,
-            request: start.id,
-            created: start.at.0 / 1000,
-            form: Form::Stream,
-            wants_usage: false,
-            choices: 1,
-            finishes: false,
-            max_event: self.in_force().config.server.max_event,
-            max_answer: MOST_ANSWER,
-        };
-        let target = Target {
+fn line(
+    hub: &Hub,
+    rung: &Arc<Rung>,
+    request: &ClientRequest,
+    start: &RequestStart,
+    started: Time,
+) -> Line {
+    let attempt = AttemptStart {
+        request: start.id,
+        n: 1,
+        rung: Arc::clone(&rung.name),
+        place: rung.index.0,
+        kind: AttemptKind::Check,
+        probe: false,
+        at: start.at,
+    };
+    let spec = AnswerSpec {
+        from: rung.provider.dialect(),
+        to: Dialect::OpenaiChat,
+        request: start.id,
+        created: start.at.0 / 1000,
+        form: Form::Stream,
+        wants_usage: false,
+        choices: 1,
+        finishes: false,
+        max_event: hub.in_force().config.server.max_event,
+        max_answer: MOST_ANSWER,
+    };
+    let target = Target {
+        model: &rung.model,
+        max_output: rung.spec.max_output,
+        ask_usage: rung.ask_usage,
+        system: None,
+        degrade: Degrade::default(),
+        again: None,
+    };
+    let call = match request.upstream(rung.provider.dialect(), &target) {
+        Ok(upstream) => rung.provider.call(Ask {
+            endpoint: request.endpoint(),
             model: &rung.model,
-            max_output: rung.spec.max_output,
-            ask_usage: rung.ask_usage,
-            system: None,
-            degrade: Degrade::default(),
-            again: None,
-        };
-        let call = match request.upstream(rung.provider.dialect(), &target) {
-            Ok(upstream) => rung.provider.call(Ask {
-                endpoint: request.endpoint(),
-                model: &rung.model,
-                body: upstream.body.into(),
-                along: &HeaderMap::new(),
-                max_answer: MOST_ANSWER,
-                once: false,
-            }),
-            Err(unable) => Call::unable(&unable.field),
-        };
-        Line {
-            id: AttemptId(1),
-            seat: None,
-            counted: true,
-            composing: None,
-            call: Some(call),
-            rung: Arc::clone(rung),
-            reader: AnswerReader::new(spec),
-            held: BytesMut::new(),
-            max_held: MOST_ANSWER,
-            counted_held: self.holds_nothing(),
-            most_held: usize::MAX,
-            added: false,
-            error: None,
-            schema: None,
-            later: None,
-            wrong: None,
-            may_answer: false,
-            log: AttemptLog::new(attempt, started),
-        }
+            body: upstream.body.into(),
+            along: &HeaderMap::new(),
+            max_answer: MOST_ANSWER,
+            once: false,
+        }),
+        Err(unable) => Call::unable(&unable.field),
+    };
+    Line {
+        id: AttemptId(1),
+        seat: None,
+        counted: true,
+        composing: None,
+        call: Some(call),
+        rung: Arc::clone(rung),
+        reader: AnswerReader::new(spec),
+        held: BytesMut::new(),
+        max_held: MOST_ANSWER,
+        counted_held: hub.load.holds_nothing(),
+        most_held: usize::MAX,
+        added: false,
+        error: None,
+        schema: None,
+        later: None,
+        wrong: None,
+        may_answer: false,
+        log: AttemptLog::new(attempt, started),
     }
 }
 

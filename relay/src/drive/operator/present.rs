@@ -1,7 +1,7 @@
 //! What is so now, and who stands behind it.
 
+use crate::drive::hub::Hub;
 use crate::drive::in_force::InForce;
-use crate::drive::relay::Relay;
 use crate::wall;
 use policy::operator::{Refused, present};
 use policy::{Board, Time};
@@ -14,49 +14,47 @@ pub(in crate::drive) struct Changed {
     pub(in crate::drive) orders: Vec<OrderNow>,
 }
 
-impl Relay {
-    /// The override of a rung as it is now.
-    ///
-    /// # Errors
-    /// There is no such rung.
-    pub fn override_now(&self, rung: &str) -> Result<OverrideNow, Refused> {
-        let in_force = self.in_force();
-        let rung = in_force.named.find_rung(rung)?;
-        let (state, now) = (self.operators.lock(), wall::now());
-        Ok(self.with_board(now, |board| {
-            present::override_now(board, &state.attributions, &in_force.named, rung, now)
-        }))
-    }
+/// The override of a rung as it is now.
+///
+/// # Errors
+/// There is no such rung.
+pub fn override_now(hub: &Hub, rung: &str) -> Result<OverrideNow, Refused> {
+    let in_force = hub.in_force();
+    let rung = in_force.named.find_rung(rung)?;
+    let (state, now) = (hub.operators.lock(), wall::now());
+    Ok(hub.with_board(now, |board| {
+        present::override_now(board, &state.attributions, &in_force.named, rung, now)
+    }))
+}
 
-    /// The order of a ladder as it is now.
-    ///
-    /// # Errors
-    /// There is no such ladder.
-    pub fn order_now(&self, ladder: &str) -> Result<OrderNow, Refused> {
-        let in_force = self.in_force();
-        let ladder = in_force.named.find_ladder(ladder)?;
-        let (state, now) = (self.operators.lock(), wall::now());
-        Ok(self.with_board(now, |board| {
-            present::order_now(board, &state.attributions, &in_force.named, ladder, now)
-        }))
-    }
+/// The order of a ladder as it is now.
+///
+/// # Errors
+/// There is no such ladder.
+pub fn order_now(hub: &Hub, ladder: &str) -> Result<OrderNow, Refused> {
+    let in_force = hub.in_force();
+    let ladder = in_force.named.find_ladder(ladder)?;
+    let (state, now) = (hub.operators.lock(), wall::now());
+    Ok(hub.with_board(now, |board| {
+        present::order_now(board, &state.attributions, &in_force.named, ladder, now)
+    }))
+}
 
-    /// What `work` finds on the board and, at the same moment, what operators have changed.
-    pub(in crate::drive) fn with_changed<T>(
-        &self,
-        now: Time,
-        in_force: &InForce,
-        work: impl FnOnce(&Board) -> T,
-    ) -> (T, Changed) {
-        let state = self.operators.lock();
-        let (made, names) = (&state.attributions, &in_force.named);
-        self.with_board(now, |board| {
-            let found = work(board);
-            let rungs = in_force.rungs.iter().map(|rung| rung.index);
-            let ladders = in_force.ladders.iter().map(|ladder| ladder.index);
-            let overrides = rungs.map(|at| present::override_now(board, made, names, at, now));
-            let orders = ladders.map(|at| present::order_now(board, made, names, at, now));
-            (found, Changed { overrides: overrides.collect(), orders: orders.collect() })
-        })
-    }
+/// What `work` finds on the board and, at the same moment, what operators have changed.
+pub(in crate::drive) fn with_changed<T>(
+    hub: &Hub,
+    now: Time,
+    in_force: &InForce,
+    work: impl FnOnce(&Board) -> T,
+) -> (T, Changed) {
+    let state = hub.operators.lock();
+    let (made, names) = (&state.attributions, &in_force.named);
+    hub.with_board(now, |board| {
+        let found = work(board);
+        let rungs = in_force.rungs.iter().map(|rung| rung.index);
+        let ladders = in_force.ladders.iter().map(|ladder| ladder.index);
+        let overrides = rungs.map(|at| present::override_now(board, made, names, at, now));
+        let orders = ladders.map(|at| present::order_now(board, made, names, at, now));
+        (found, Changed { overrides: overrides.collect(), orders: orders.collect() })
+    })
 }

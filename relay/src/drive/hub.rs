@@ -1,14 +1,19 @@
-//! All that requests share: the config in force, the board, the journal, and the
-//! word that the relay is to stop.
+//! What all requests share: the board, the config in force, the signals, and where the board's
+//! changes go. It knows none of its users: what looks at it or changes it takes `&Hub`.
 
-use super::held::{AllHeld, Held};
+use super::announce::{Announced, announce};
+use super::gathering::Gathering;
 use super::in_force::{InForce, Places, Prepared, prepare};
 use super::in_force::{Ladder, Rung};
 use super::items::Items;
-use super::look::{Looked, Machine};
+use super::labels::labels;
+use super::looked::Looked;
+use super::machine::Machine;
 use super::memory::Memory;
-use super::minutes::Gathering;
-use super::operator::{Operators, Past, Published};
+use super::operators::Operators;
+use super::past::Past;
+use super::running::Load;
+use super::signals::{Drain, Signals};
 use super::story::{self, Story};
 use crate::config::Config;
 use crate::feed::Feed;
@@ -20,36 +25,12 @@ use journal::{OrderEnd, OverrideEnd, TransitionRecord};
 use policy::{Board, LadderIndex, LadderSpec, RungIndex, Time, Transition};
 use shared::admin::{ConfigError, FeedKind};
 use shared::{BreakerState, RequestId, TransitionRule};
-use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
-use tokio::sync::{Notify, watch};
-
-/// How far the relay is on its way to stop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Drain {
-    /// It serves.
-    Serving,
-    /// No new requests; running ones go on.
-    Draining,
-    /// Running ones end now.
-    Cut,
-}
-
-/// What every running request is told of at once.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Signal {
-    pub(super) drain: Drain,
-    /// How often rungs have been forced open.
-    pub(super) forced: u64,
-    /// How often breakers have opened.
-    pub(super) opened: u64,
-}
 
 /// All that requests share.
 #[derive(Debug)]
-pub struct Relay {
+pub struct Hub {
     /// Every attempt's record.
     pub journal: Journal,
     /// What it did, in numbers.
@@ -68,83 +49,24 @@ pub struct Relay {
     pub(super) machine: Machine,
     story: Story,
     pub(super) gathering: Gathering,
-    /// When the last requests are cut, if it drains.
-    drain_ends: Mutex<Option<shared::UnixMillis>>,
     pub(super) in_force: RwLock<Arc<InForce>>,
     /// Who has which place on the board; held by whoever reloads.
     pub(super) reloading: Mutex<Places>,
     /// Why the newest config was not put in force; `None`: it was.
     pub(super) refused: Mutex<Option<ConfigError>>,
-    account_refused: Notify,
     board: Mutex<Board>,
     memory: Memory,
+    /// What operators have done, beside what the board knows of it.
     pub(super) operators: Operators,
     /// The last requests of each ladder.
     pub(super) past: Past,
-    signal: watch::Sender<Signal>,
-    running: AtomicUsize,
-    held: Arc<AllHeld>,
+    /// What every running request is told of at once.
+    pub signals: Signals,
+    /// What all running requests come to.
+    pub load: Load,
 }
 
-/// A request among the running ones.
-#[derive(Debug)]
-pub struct Running(Arc<Relay>);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// What the connection's IO tells about a client that is gone.
-#[derive(Debug, Default)]
-pub struct Peer {
-    stalled: AtomicBool,
-    /// When its running stream ends at the latest, in the core's microseconds; 0: not known.
-    ends: AtomicU64,
-    address: Option<IpAddr>,
-}
-
-impl Peer {
-    /// Somebody who called from there.
-    #[must_use]
-    pub fn at(address: Option<IpAddr>) -> Self {
-        Self { address, ..Self::default() }
-    }
-
-    /// Where it called from, if that is known.
-    #[must_use]
-    pub const fn address(&self) -> Option<IpAddr> {
-        self.address
-    }
-
-    /// Its stream ends at `at`, whether it reads or not. The driver cannot see to that
-    /// itself: it is not asked for more while what it gave is not taken.
-    pub fn set_ends(&self, at: Time) {
-        self.ends.store(at.0, Ordering::Relaxed);
-    }
-
-    /// How long a write to it may be stuck from `now` on, `limit` at the most. What is written
-    /// after its stream's end (the error that says so) has its own time.
-    #[must_use]
-    pub fn patience(&self, now: Time, limit: Duration) -> Duration {
-        let left = Time(self.ends.load(Ordering::Relaxed)).since(now);
-        if left.is_zero() { limit } else { limit.min(left) }
-    }
-
-    /// The client stopped reading and was dropped for it.
-    pub fn set_stalled(&self) {
-        self.stalled.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the client was dropped because it had stopped reading.
-    #[must_use]
-    pub fn is_stalled(&self) -> bool {
-        self.stalled.load(Ordering::Relaxed)
-    }
-}
-
-impl Relay {
+impl Hub {
     /// Makes the config's names and numbers ready for use.
     ///
     /// # Errors
@@ -163,11 +85,10 @@ impl Relay {
             operators: Operators::default(),
             items: Items::default(),
             past: Past::default(),
-            metrics: Metrics::new(&super::standing::names(&in_force)),
+            metrics: Metrics::new(&labels(&in_force)),
             in_force: RwLock::new(Arc::new(in_force)),
             reloading: Mutex::new(places),
             refused: Mutex::default(),
-            account_refused: Notify::new(),
             board: Mutex::new(board),
             memory,
             journal,
@@ -177,12 +98,10 @@ impl Relay {
             machine: Machine::default(),
             story: Story::default(),
             gathering: Gathering::since(started),
-            drain_ends: Mutex::new(None),
             started,
             began: now,
-            signal: watch::Sender::new(Signal { drain: Drain::Serving, forced: 0, opened: 0 }),
-            running: AtomicUsize::new(0),
-            held: Arc::default(),
+            signals: Signals::default(),
+            load: Load::default(),
         })
     }
 
@@ -191,16 +110,6 @@ impl Relay {
     pub fn in_force(&self) -> Arc<InForce> {
         // Only ever replaced as a whole, so a panic elsewhere leaves it sound.
         Arc::clone(&self.in_force.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// A provider refused our account: its key may have been changed meanwhile.
-    pub(super) fn tell_account_refused(&self) {
-        self.account_refused.notify_one();
-    }
-
-    /// Waits until a provider refuses our account. For one who waits.
-    pub async fn account_refused(&self) {
-        self.account_refused.notified().await;
     }
 
     /// The shared board, for the length of one input; never across an await. What it
@@ -233,7 +142,7 @@ impl Relay {
             (done, transitions.into_iter().zip(versions).collect::<Vec<_>>(), ended)
         };
         if transitions.iter().any(|(transition, _)| transition.to == BreakerState::Open) {
-            self.signal.send_modify(|now| now.opened = now.opened.wrapping_add(1));
+            self.signals.notify_opened();
         }
         for (transition, version) in transitions {
             self.journal_transition(now, request, &transition, version);
@@ -253,7 +162,7 @@ impl Relay {
             version,
             why: TransitionRule::Expired.as_str(),
         });
-        self.published(&Published::Ladder(index));
+        announce(&self.feed, &self.in_force().named, &Announced::Ladder(index));
     }
 
     fn journal_transition(
@@ -297,17 +206,12 @@ impl Relay {
         if transition.why == TransitionRule::Expired {
             let rung = Arc::clone(&rung.name);
             self.journal.end_override(OverrideEnd { rung, at, version, why: rule.as_str() });
-            self.published(&Published::Rung(transition.rung));
+            announce(&self.feed, &self.in_force().named, &Announced::Rung(transition.rung));
         }
     }
 
     pub(super) const fn story(&self) -> &Story {
         &self.story
-    }
-
-    /// When the last requests are cut, if it drains.
-    pub(super) fn drain_ends(&self) -> Option<shared::UnixMillis> {
-        *self.drain_ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The rung at this place of the board; `None` if it has gone.
@@ -324,71 +228,10 @@ impl Relay {
         &self.memory
     }
 
-    /// How far the relay is on its way to stop.
-    #[must_use]
-    pub fn drain(&self) -> Drain {
-        self.signal.borrow().drain
-    }
-
     /// Goes one step further on the way to stop; never back.
     pub fn set_drain(&self, drain: Drain) {
-        if drain == Drain::Draining {
-            let ends = crate::wall::unix().plus(self.in_force().config.server.drain);
-            let mut slot = self.drain_ends.lock().unwrap_or_else(PoisonError::into_inner);
-            slot.get_or_insert(ends);
-        }
-        self.signal.send_if_modified(|now| {
-            let further = drain > now.drain;
-            now.drain = drain.max(now.drain);
-            further
-        });
-    }
-
-    /// Waits until the relay is at `drain` or further.
-    pub async fn until(&self, drain: Drain) {
-        let mut signal = self.signal.subscribe();
-        // The sender lives as long as this relay, so this cannot fail.
-        let _never_closed = signal.wait_for(|now| now.drain >= drain).await;
-    }
-
-    /// Rungs have been forced open: running walks look whether they are on one.
-    pub(super) fn tell_walks(&self) {
-        self.signal.send_modify(|now| now.forced = now.forced.wrapping_add(1));
-    }
-
-    /// Tells of every signal from now on. One that is on its way to stop already says so
-    /// at once.
-    pub(super) fn signals(&self) -> watch::Receiver<Signal> {
-        let mut signals = self.signal.subscribe();
-        if signals.borrow().drain == Drain::Cut {
-            signals.mark_changed();
-        }
-        signals
-    }
-
-    /// Requests running now, those whose body is still coming included.
-    #[must_use]
-    pub fn running(&self) -> usize {
-        self.running.load(Ordering::Relaxed)
-    }
-
-    /// Bytes that running requests hold.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.held.bytes()
-    }
-
-    /// Counts what a request holds, from nothing on.
-    #[must_use]
-    pub fn holds_nothing(&self) -> Held {
-        self.held.nothing()
-    }
-
-    /// Counts one more request, until what is returned is dropped.
-    #[must_use]
-    pub fn enter(self: &Arc<Self>) -> Running {
-        self.running.fetch_add(1, Ordering::Relaxed);
-        Running(Arc::clone(self))
+        let ends = crate::wall::unix().plus(self.in_force().config.server.drain);
+        self.signals.set_drain(drain, ends);
     }
 }
 

@@ -11,20 +11,20 @@ const KEPT: usize = 500;
 
 /// One request of late.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::drive) struct Gone {
-    pub(in crate::drive) at: UnixMillis,
-    pub(in crate::drive) need: Need,
+pub(super) struct Gone {
+    pub(super) at: UnixMillis,
+    pub(super) need: Need,
     /// What its answer took; unknown without one.
-    pub(in crate::drive) usage: Usage,
+    pub(super) usage: Usage,
 }
 
 /// The last requests, by the ladder's place on the board.
 #[derive(Debug, Default)]
-pub(in crate::drive) struct Past(Mutex<Vec<VecDeque<Gone>>>);
+pub(super) struct Past(Mutex<Vec<VecDeque<Gone>>>);
 
 impl Past {
     /// A request of this ladder has ended.
-    pub(in crate::drive) fn keep(&self, ladder: LadderIndex, gone: Gone) {
+    pub(super) fn keep(&self, ladder: LadderIndex, gone: Gone) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() <= ladder.0 {
             all.resize_with(ladder.0 + 1, VecDeque::new);
@@ -37,7 +37,7 @@ impl Past {
     }
 
     /// The last ones, the oldest first.
-    pub(in crate::drive) fn of_ladder(&self, ladder: LadderIndex) -> Vec<Gone> {
+    pub(super) fn of_ladder(&self, ladder: LadderIndex) -> Vec<Gone> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.get(ladder.0).map(|kept| kept.iter().copied().collect()).unwrap_or_default()
     }

@@ -1,0 +1,90 @@
+//! What operators have done, beside what the board knows of it, and the answers already given.
+
+use policy::operator::{Attributions, Refused};
+use shared::admin::actions::{Action, ActionKind};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+
+/// So many answers are at hand without the journal.
+const ANSWERS: usize = 1_000;
+
+pub(super) type Told = watch::Receiver<Option<Arc<str>>>;
+
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) action: Action,
+    pub(super) told: Told,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) attributions: Attributions,
+    pub(super) notes: Vec<Action>,
+    /// The last actions and their answers, the newest last.
+    answers: VecDeque<Entry>,
+}
+
+/// What operators have done, beside what the board knows of it.
+#[derive(Debug, Default)]
+pub(super) struct Operators {
+    state: Mutex<State>,
+}
+
+/// The answer to a call, once it is known how its record fared.
+#[derive(Debug)]
+pub struct Answer(pub(super) Told);
+
+impl Answer {
+    /// The answer as JSON; `None` if the relay ended meanwhile.
+    pub async fn json(mut self) -> Option<Arc<str>> {
+        let told = self.0.wait_for(Option::is_some).await.ok()?;
+        told.clone()
+    }
+
+    pub(super) fn ready(json: Arc<str>) -> Self {
+        Self(watch::channel(Some(json)).1)
+    }
+}
+
+impl Operators {
+    /// Plain data: a panic under the lock leaves it usable.
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    pub(super) fn find(&self, id: &str) -> Option<&Entry> {
+        self.answers.iter().rev().find(|entry| entry.action.id == id)
+    }
+
+    pub(super) fn answered(
+        &self,
+        id: &str,
+        kind: ActionKind,
+        is_same: impl Fn(&Action) -> bool,
+    ) -> Result<Option<Answer>, Refused> {
+        match self.find(id) {
+            None => Ok(None),
+            Some(entry) if entry.action.kind == kind && is_same(&entry.action) => {
+                Ok(Some(Answer(entry.told.clone())))
+            }
+            Some(_) => Err(Refused::reused(id)),
+        }
+    }
+
+    /// What is known of an action by now.
+    pub(super) fn update(&mut self, action: &Action) {
+        if let Some(entry) = self.answers.iter_mut().find(|entry| entry.action.id == action.id) {
+            entry.action = action.clone();
+        }
+    }
+
+    pub(super) fn keep(&mut self, action: Action, told: Told) {
+        if self.answers.len() >= ANSWERS {
+            self.answers.pop_front();
+        }
+        self.answers.push_back(Entry { action, told });
+    }
+}
