@@ -15,6 +15,7 @@ mod capture;
 mod checking;
 mod closing;
 mod composing;
+pub mod config_state;
 pub mod count_tokens;
 mod driver;
 mod facts;

@@ -9,6 +9,7 @@ pub mod admin;
 pub mod attempt;
 pub mod breaker;
 pub mod deeds;
+pub mod degrade;
 pub mod diagnose;
 pub mod dialect;
 pub mod figures;
@@ -28,6 +29,7 @@ mod words;
 
 pub use attempt::{AttemptKind, Cause, PassedOver, StreamVerdict, TokenVerdict};
 pub use breaker::{BreakerState, OverrideMode, TransitionRule};
+pub use degrade::Degrade;
 pub use dialect::Dialect;
 pub use id::RequestId;
 pub use order::OrderSource;

@@ -26,6 +26,7 @@ pub use request::{
     Audio, Effort, File, Format, Image, Part, Request, Role, Signed, Source, Thinking, Tool,
     ToolChoice, Turn,
 };
+pub use shared::Degrade;
 pub use text::{Text, decode};
-pub use upstream::{Again, Degrade, Target, Unsupported, Upstream};
+pub use upstream::{Again, Target, Unsupported, Upstream};
 pub use whole::{Answer, Piece};

@@ -2,6 +2,7 @@
 
 use crate::breaker::BreakerSpec;
 use crate::capability::Capabilities;
+use shared::Degrade;
 use std::time::Duration;
 
 /// The first clock where nobody set one.
@@ -143,18 +144,6 @@ pub struct RungSpec {
     pub breaker: BreakerSpec,
 }
 
-/// `degrade` of a rung: what is made less of for a rung that lacks it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Degrade {
-    /// It is not held to a JSON schema by its provider: the relay checks its answer and asks
-    /// once more. Not for streams: what has left cannot be checked.
-    pub json_schema: bool,
-    /// It is asked for one tool call at a time.
-    pub parallel_tools: bool,
-    /// A request for a longer answer than it gives is for as long a one as it gives.
-    pub max_output: bool,
-}
-
 impl RungSpec {
     /// What it can do for `need`, what is made less of included.
     #[must_use]
@@ -163,6 +152,17 @@ impl RungSpec {
         can.json_schema |= self.degrade.json_schema && !need.stream;
         can.parallel_tools |= self.degrade.parallel_tools && can.tools;
         can
+    }
+
+    /// What of `need`'s request is made less of for it: what it lacks, and may have less of.
+    #[must_use]
+    pub fn degrade_for(&self, need: &Need) -> Degrade {
+        let (may, can, asked) = (self.degrade, self.can, need.capabilities);
+        Degrade {
+            json_schema: may.json_schema && !can.json_schema && asked.json_schema,
+            parallel_tools: may.parallel_tools && !can.parallel_tools && asked.tools,
+            max_output: may.max_output && !self.is_long_enough(need),
+        }
     }
 
     /// Whether it can be told all of `need`'s request.
@@ -174,8 +174,11 @@ impl RungSpec {
     /// Whether its answers are as long as `need` asks for.
     #[must_use]
     pub fn gives_enough(&self, need: &Need) -> bool {
-        self.degrade.max_output
-            || need.max_output.zip(self.max_output).is_none_or(|(asked, most)| asked <= most)
+        self.degrade.max_output || self.is_long_enough(need)
+    }
+
+    fn is_long_enough(&self, need: &Need) -> bool {
+        need.max_output.zip(self.max_output).is_none_or(|(asked, most)| asked <= most)
     }
 }
 

@@ -65,8 +65,8 @@ pub use breaker::BreakerSpec;
 pub use capability::{Capabilities, Capability};
 pub use input::{Answer, Break, Ending, Input, NoHead};
 pub use ladder::{
-    Degrade, Effort, HedgeDelay, HedgeSpec, Kind, LadderIndex, LadderSpec, Need, OnEmpty,
-    OnRefusal, RetrySpec, RungIndex, RungSpec, Size,
+    Effort, HedgeDelay, HedgeSpec, Kind, LadderIndex, LadderSpec, Need, OnEmpty, OnRefusal,
+    RetrySpec, RungIndex, RungSpec, Size,
 };
 pub use order::Order;
 pub use probe::Probe;

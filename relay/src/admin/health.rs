@@ -1,7 +1,7 @@
 //! `GET /healthz` and `/readyz`: for whoever starts the relay, or sends it clients.
 
 use super::openapi::refusals::Open;
-use crate::drive::{Drain, Hub, reload};
+use crate::drive::{Drain, Hub, config_state};
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -66,7 +66,7 @@ pub(super) async fn ready(State(relay): State<Arc<Hub>>) -> Response {
     let body = Ready {
         ready: !draining,
         streams: relay.load.running(),
-        config: reload::config_state(&relay),
+        config: config_state::config_state(&relay),
         journal: Journal {
             ok: journal.ok,
             queue: journal.queue,

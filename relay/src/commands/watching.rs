@@ -10,6 +10,7 @@
 
 use super::variable;
 use crate::config::{Refused, Seen, load_seen};
+use crate::drive::config_state;
 use crate::drive::reload::{self, Reloaded};
 use crate::drive::{Drain, Hub};
 use crate::wall;
@@ -102,7 +103,7 @@ impl Source {
                 return self;
             }
         };
-        let was_refused = reload::config_state(relay).error.is_some();
+        let was_refused = config_state::config_state(relay).error.is_some();
         match reload::reload(relay, loaded.config) {
             Ok(reloaded) => {
                 tell(&reloaded, by, was_refused);
@@ -134,10 +135,10 @@ fn first(refused: &Refused) -> (Option<u64>, String) {
 }
 
 fn refuse(relay: &Hub, path: &Path, line: Option<u64>, text: String) {
-    let rev = reload::config_state(relay).rev;
+    let rev = config_state::config_state(relay).rev;
     let path = path.display();
     tracing::error!(rev, "the config in {path} is refused and the one before it goes on: {text}");
-    reload::set_refused(relay, Some(ConfigError { at: wall::unix(), line, text }));
+    config_state::set_refused(relay, Some(ConfigError { at: wall::unix(), line, text }));
 }
 
 /// Said as a warning, which is what is logged by default: whoever changes a config looks

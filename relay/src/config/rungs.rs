@@ -6,7 +6,8 @@ use super::providers::Provider;
 use super::rescue;
 use super::tree::{Placed, Table, Value};
 use super::units::{CLOCK, show_duration};
-use policy::{Capabilities, Capability, Degrade, OnEmpty, OnRefusal, RungSpec};
+use policy::{Capabilities, Capability, OnEmpty, OnRefusal, RungSpec};
+use shared::Degrade;
 use shared::Price;
 
 /// One provider and model, and region if there are several.

@@ -41,3 +41,15 @@ impl Checking {
         self.deadline.as_mut().poll(cx).map(|()| unknown())
     }
 }
+
+/// An answer that does not follow its schema. For the model's ears alone.
+pub(super) struct Wrong {
+    pub(super) answer: String,
+    pub(super) problem: String,
+}
+
+impl std::fmt::Debug for Wrong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Wrong").finish_non_exhaustive()
+    }
+}

@@ -7,8 +7,8 @@
 //! [`Need::sent_later`]: policy::Need::sent_later
 
 use super::aside::{Aside, SMALL};
+use super::checking::Wrong;
 use super::in_force::{Ladder, Rung};
-use super::line::Wrong;
 use crate::provider::{Ask, Call};
 use dialect::neutral::{Again, Degrade, Names, Target, Unsupported, Upstream};
 use dialect::request::{ClientRequest, Endpoint};

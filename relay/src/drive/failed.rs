@@ -6,7 +6,6 @@
 use super::aside::Aside;
 use super::composing::is_aside;
 use super::in_force::Rung;
-use super::line::Line;
 use crate::wall;
 use bytes::Bytes;
 use dialect::errors::ProviderError;
@@ -100,31 +99,42 @@ impl Failed {
         classify(rung.provider.dialect(), &rung.matchers, status, &mut self.error, &quotes);
     }
 
-    /// What the walk is told. The line keeps the error, and a detail for the journal.
-    pub(super) fn ending(self, line: &mut Line) -> Ending {
+    /// What the walk is told, and what is kept of it.
+    pub(super) fn ending(self, added: Added) -> Failure {
         let Self { error, response } = self;
         let (signature, certain) = (error.signature, error.evidence == Evidence::Field);
-        let ending = match response {
-            None => {
-                line.log.detail = Some(format!("error event{}", tag(&error)));
-                Ending::ErrorEvent { signature, certain, retry_after: error.retry_delay }
-            }
-            Some(Response { status, headers, body }) => {
-                line.log.detail = Some(format!("HTTP {status}{}", tag(&error)));
-                let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-                Ending::Status {
-                    status,
-                    signature,
-                    certain,
-                    retry_after: retry_after(header, Some(&body), wall::unix()),
-                    names_added_field: (line.added && error.names_added_field())
-                        || (line.reader.translates() && names_own_field(&error)),
-                }
-            }
+        let Some(Response { status, headers, body }) = response else {
+            let ending = Ending::ErrorEvent { signature, certain, retry_after: error.retry_delay };
+            return Failure { ending, detail: format!("error event{}", tag(&error)), error };
         };
-        line.error = Some(error);
-        ending
+        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let ending = Ending::Status {
+            status,
+            signature,
+            certain,
+            retry_after: retry_after(header, Some(&body), wall::unix()),
+            names_added_field: (added.known && error.names_added_field())
+                || (added.named && names_own_field(&error)),
+        };
+        Failure { ending, detail: format!("HTTP {status}{}", tag(&error)), error }
     }
+}
+
+/// Which fields of the request the relay has set, and not the client.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Added {
+    /// One that the relay adds on its own, such as the wish for usage.
+    pub(super) known: bool,
+    /// Any of them: the request was translated.
+    pub(super) named: bool,
+}
+
+/// What came of an error.
+pub(super) struct Failure {
+    pub(super) ending: Ending,
+    /// For the journal, without the provider's words.
+    pub(super) detail: String,
+    pub(super) error: ProviderError,
 }
 
 /// The provider's type and code, where they are plain identifiers: they help at

@@ -1,9 +1,9 @@
 //! One attempt in flight: its upstream call, its reader, and what is held back.
 
 use super::aside::{Aside, SMALL};
-use super::checking::Checking;
+use super::checking::{Checking, Wrong};
 use super::composing::Composing;
-use super::failed::{Failed, Quotable};
+use super::failed::{Added, Failed, Failure, Quotable};
 use super::held::Held;
 use super::in_force::Rung;
 use super::log::AttemptLog;
@@ -20,18 +20,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::oneshot;
-
-/// An answer that does not follow its schema. For the model's ears alone.
-pub(super) struct Wrong {
-    pub(super) answer: String,
-    pub(super) problem: String,
-}
-
-impl std::fmt::Debug for Wrong {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Wrong").finish_non_exhaustive()
-    }
-}
 
 /// What is still done aside with what the provider has said.
 pub(super) enum Later {
@@ -164,7 +152,7 @@ impl Line {
     fn finish(&mut self, mut news: News, quotable: &Quotable<'_>) -> News {
         if let Some(failed) = news.failed.take() {
             match failed.classified(&self.rung, quotable) {
-                Ok(failed) => news.ended = Some(failed.ending(self)),
+                Ok(failed) => news.ended = Some(self.failed(*failed)),
                 Err(later) => self.later = Some(Later::Classified(later)),
             }
         }
@@ -205,7 +193,7 @@ impl Line {
             Later::Classified(told) => match Pin::new(told).poll(cx) {
                 Poll::Pending => None,
                 Poll::Ready(Ok(failed)) => {
-                    let ended = Some(failed.ending(self));
+                    let ended = Some(self.failed(*failed));
                     Some(News { ended, ..News::default() })
                 }
                 Poll::Ready(Err(_panicked)) => Some(self.own_fault("the error was not read")),
@@ -222,6 +210,14 @@ impl Line {
             },
             Poll::Ready,
         )
+    }
+
+    /// What the walk is told of an error, of which the log and the client are told later.
+    fn failed(&mut self, failed: Failed) -> Ending {
+        let Failure { ending, detail, error } =
+            failed.ending(Added { known: self.added, named: self.reader.translates() });
+        (self.log.detail, self.error) = (Some(detail), Some(error));
+        ending
     }
 
     /// The relay failed, and the provider did not.

@@ -5,10 +5,10 @@ mod states;
 #[cfg(test)]
 mod tests;
 
+use super::config_state::config_state;
 use super::facts::Facts;
 use super::hub::Hub;
 use super::looked::Seen;
-use super::reload::config_state;
 use super::signals::Drain;
 use crate::feed::Listener;
 use crate::wall;

@@ -10,7 +10,7 @@
 //! - What was refused did nothing: its id may be used again.
 //!
 //! The parts: `change` makes changes and takes them back, `actions` are probes and notes,
-//! `check` calls a rung once, `present` says what is so, `preview` what would be so from what
+//! `check` calls a rung once, `record` keeps what was done, `present` says what is so, `preview` what would be so from what
 //! `past` has kept, `restore` what an earlier life left.
 
 mod actions;
@@ -18,6 +18,7 @@ mod change;
 mod check;
 pub(super) mod present;
 mod preview;
+mod record;
 pub(super) mod restore;
 
 pub use actions::{end_note, note, probe};
@@ -27,18 +28,10 @@ pub use present::{order_now, override_now};
 pub use preview::preview;
 
 use super::hub::Hub;
-use super::operators::{Answer, State};
+use super::operators::Answer;
 use crate::wall;
-use journal::ActionRecord;
 use policy::operator::Refused;
-use serde::Serialize;
 use shared::admin::actions::{Action, ActionKind};
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::watch;
-
-/// An answer waits so long for its record's COMMIT; then it says that there was none.
-const COMMIT: Duration = Duration::from_secs(1);
 
 /// The answer that was given under this id, if it was the same that was asked.
 ///
@@ -86,37 +79,4 @@ pub fn find_action(hub: &Hub, id: &str) -> Option<Action> {
 #[must_use]
 pub fn notes(hub: &Hub) -> Vec<Action> {
     hub.operators.lock().notes.clone()
-}
-
-/// Journals an action and answers its author once that is done. `answer` is given
-/// whether it was journaled.
-fn record<T: Serialize>(
-    hub: &Arc<Hub>,
-    state: &mut State,
-    action: Action,
-    answer: impl Fn(bool) -> T + Send + 'static,
-) -> Answer {
-    let (tell, told) = watch::channel(None);
-    state.keep(action.clone(), told.clone());
-    record_later(hub, action, answer, tell);
-    Answer(told)
-}
-
-fn record_later<T: Serialize>(
-    hub: &Arc<Hub>,
-    action: Action,
-    answer: impl Fn(bool) -> T + Send + 'static,
-    tell: watch::Sender<Option<Arc<str>>>,
-) {
-    let commit = hub.journal.action(ActionRecord { action, answer: json(&answer(true)) });
-    // A task of its own: an author who hangs up leaves the answer to whoever asks again.
-    tokio::spawn(async move {
-        let journaled = tokio::time::timeout(COMMIT, commit).await.unwrap_or(false);
-        tell.send_replace(Some(json(&answer(journaled))));
-    });
-}
-
-fn json(answer: &impl Serialize) -> Arc<str> {
-    // Plain data always serialises; an empty object is the honest stand-in.
-    serde_json::to_string(answer).unwrap_or_else(|_| "{}".to_owned()).into()
 }

@@ -4,16 +4,15 @@
 //! board, the memory and the config in force change under the board's lock, so
 //! that nobody plans with the one and walks on the other.
 
+use super::config_state::publish_config;
 use super::hub::{Hub, ladders};
 use super::in_force::{InForce, Prepared, prepare};
 use super::labels::labels;
 use super::look::forget_looks;
 use crate::config::Config;
-use crate::metrics::ConfigNow;
 use crate::provider::CannotBuild;
 use crate::wall;
 use policy::RungIndex;
-use shared::admin::{ConfigError, ConfigState, FeedKind};
 use std::fmt;
 use std::sync::{Arc, PoisonError};
 
@@ -92,7 +91,7 @@ pub fn reload(hub: &Hub, config: Config) -> Result<Reloaded, CannotReload> {
     let Prepared { in_force: after, places: new_places, rungs, identities } = prepared;
     *hub.refused.lock().unwrap_or_else(PoisonError::into_inner) = None;
     if after.is_same_as(&before) {
-        tell_config(hub);
+        publish_config(hub);
         return Ok(told(&before, &before, &[], false));
     }
     let after = Arc::new(after);
@@ -109,31 +108,8 @@ pub fn reload(hub: &Hub, config: Config) -> Result<Reloaded, CannotReload> {
     *places = new_places;
     // Whoever watches knows rungs and ladders that may have gone.
     forget_looks(hub);
-    tell_config(hub);
+    publish_config(hub);
     Ok(told(&before, &after, &renewed, true))
-}
-
-/// The newest config was not put in force, and why; `None`: it was.
-pub fn set_refused(hub: &Hub, why: Option<ConfigError>) {
-    *hub.refused.lock().unwrap_or_else(PoisonError::into_inner) = why;
-    tell_config(hub);
-}
-
-fn tell_config(hub: &Hub) {
-    hub.feed.publish(FeedKind::Config, &config_state(hub));
-}
-
-/// What is in force, and why the newest one is not, if it is not.
-#[must_use]
-pub fn config_state(hub: &Hub) -> ConfigState {
-    let in_force = hub.in_force();
-    let error = hub.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    ConfigState { rev: in_force.rev, loaded_at: in_force.since, error }
-}
-
-pub(super) fn config_now(hub: &Hub) -> ConfigNow {
-    let ConfigState { rev, loaded_at, error } = config_state(hub);
-    ConfigNow { rev, loaded_at, ok: error.is_none() }
 }
 
 fn told(before: &InForce, after: &InForce, renewed: &[RungIndex], changed: bool) -> Reloaded {

@@ -4,7 +4,7 @@
 use super::hub::Hub;
 use super::memory::{Memory, remembered};
 use super::minutes::{look_at_the_minute, write_last_minute};
-use super::operator::restore::restore_operators;
+use super::operator::restore::{left, restore_operators};
 use super::signals::Drain;
 use crate::wall;
 use journal::{HealthRecord, Kept, OverrideRecord};
@@ -63,12 +63,6 @@ pub async fn look_after_rungs(relay: Arc<Hub>) {
         });
         look_at_the_minute(&relay, now);
     }
-}
-
-pub(super) fn left(until: Time, now: Time) -> String {
-    // Whole seconds are enough for a human, and none left is not zero left.
-    let seconds = until.since(now).as_secs().saturating_add(1);
-    humantime::format_duration(Duration::from_secs(seconds)).to_string()
 }
 
 fn restore_health(board: &mut Board, memory: &Memory, row: &HealthRecord, moment: Moment) {

@@ -1,9 +1,9 @@
 //! How the relay stands at a moment: the gauges, read from the board when a scraper asks. The
 //! metrics know neither journal nor board; this file reads both for them.
 
+use super::config_state::config_now;
 use super::hub::Hub;
 use super::in_force::{Ladder, Rung};
-use super::reload::config_now;
 use super::signals::Drain;
 use super::still::standing_still;
 use crate::metrics::{JournalNow, LadderNow, Now, RungNow};

@@ -87,7 +87,8 @@ pub fn refuse_unsupported(request: &Request) -> Result<(), Unsupported> {
 mod tests {
     use super::*;
     use crate::neutral::request::{Tool, Turn};
-    use crate::neutral::upstream::{Again, Degrade};
+    use crate::neutral::upstream::Again;
+    use shared::Degrade;
 
     const PLAIN: Target<'static> = Target {
         model: "m",

@@ -1,6 +1,7 @@
 //! A request as it is written for a rung.
 
 use crate::neutral::names::Names;
+use shared::Degrade;
 
 /// The rung that a request is written for, and what is different for it.
 #[derive(Debug, Clone, Copy)]
@@ -19,17 +20,6 @@ pub struct Target<'a> {
     pub degrade: Degrade,
     /// An answer that did not follow its schema: the model is asked again.
     pub again: Option<Again<'a>>,
-}
-
-/// What is made less of for a rung that lacks it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Degrade {
-    /// The schema goes into the system prompt, and no field asks for it.
-    pub json_schema: bool,
-    /// One tool call at a time is asked for.
-    pub parallel_tools: bool,
-    /// `max_output` is lowered to what the rung gives.
-    pub max_output: bool,
 }
 
 /// The answer that was no good, and why.

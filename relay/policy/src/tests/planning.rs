@@ -1,7 +1,8 @@
 //! Which rungs are candidates, and what happens when none is.
 
 use super::scenario::*;
-use crate::{Capabilities, Capability, Degrade, Input, LadderSpec, Need, RungSpec, Told};
+use crate::{Capabilities, Capability, Input, LadderSpec, Need, RungSpec, Told};
+use shared::Degrade;
 use shared::{AttemptKind as K, PassedOver, RequestOutcome};
 use std::time::Duration;
 
@@ -162,5 +163,30 @@ fn what_is_made_less_of_keeps_a_rung_on_the_plan() {
             let dialled = !dials(&stage.give(Input::Start)).is_empty();
             assert_eq!(dialled, expected, "{need:?}");
         }
+    }
+}
+
+#[test]
+fn only_what_is_asked_for_and_lacking_is_made_less_of() {
+    let all = Degrade { json_schema: true, parallel_tools: true, max_output: true };
+    let none = Degrade::default();
+    let schema = Capabilities { json_schema: true, ..Capabilities::default() };
+    let tools = Capabilities { tools: true, ..Capabilities::default() };
+    let parallel = Capabilities { parallel_tools: true, ..tools };
+    let long = |asked| Need { max_output: Some(asked), ..Need::default() };
+    let wants = |capabilities| Need { capabilities, ..Need::default() };
+    let spec =
+        |can, degrade| RungSpec { can, degrade, max_output: Some(10), ..RungSpec::default() };
+    for (name, spec, need, expected) in [
+        ("nothing asked", spec(tools, all), Need::default(), none),
+        ("a schema", spec(tools, all), wants(schema), Degrade { json_schema: true, ..none }),
+        ("a schema it can", spec(schema, all), wants(schema), none),
+        ("tools", spec(tools, all), wants(tools), Degrade { parallel_tools: true, ..none }),
+        ("tools in parallel", spec(parallel, all), wants(tools), none),
+        ("too long", spec(tools, all), long(11), Degrade { max_output: true, ..none }),
+        ("long enough", spec(tools, all), long(10), none),
+        ("not allowed", spec(tools, none), Need { capabilities: schema, ..long(11) }, none),
+    ] {
+        assert_eq!(spec.degrade_for(&need), expected, "{name}");
     }
 }

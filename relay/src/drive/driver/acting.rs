@@ -2,9 +2,10 @@
 
 use super::{Driver, MAX_ANSWER, Phase};
 use crate::drive::capture::{Capture, is_sampled};
+use crate::drive::checking::Wrong;
 use crate::drive::composing::{self, Asked};
 use crate::drive::in_force::Rung;
-use crate::drive::line::{Line, Wrong};
+use crate::drive::line::Line;
 use crate::drive::log::{AttemptEnding, AttemptLog};
 use crate::drive::numbers::live_at;
 use crate::drive::reply::{self, Head};
@@ -13,11 +14,10 @@ use crate::live::Pair;
 use crate::wall;
 use bytes::BytesMut;
 use dialect::answer::{AnswerReader, AnswerSpec, Form};
-use dialect::neutral::Degrade;
 use dialect::request::Endpoint;
 use dialect::schema::Schema;
 use http::HeaderMap;
-use policy::{Action, AttemptId, Need, Probe, RungIndex, Time};
+use policy::{Action, AttemptId, Probe, RungIndex, Time};
 use record::AttemptStart;
 use shared::{AttemptKind, AttemptOutcome, Dialect};
 use std::sync::Arc;
@@ -154,7 +154,7 @@ impl Driver {
         // Of a request that passes through, usage is all that the relay may ask for itself.
         let is_own = dialect == self.request.dialect();
         let adds = self.request.adds_usage_for(dialect);
-        let degrade = degrade(&rung, &self.need);
+        let degrade = rung.spec.degrade_for(&self.need);
         let asked = Asked {
             request: Arc::clone(&self.request),
             ladder: Arc::clone(&self.ladder),
@@ -169,7 +169,7 @@ impl Driver {
             along: if is_own { self.along.clone() } else { HeaderMap::new() },
             max_answer: MAX_ANSWER,
             once,
-            degraded: degraded(degrade, &self.need, &rung).collect(),
+            degraded: degrade.words().collect(),
         });
         let start = AttemptStart {
             request: self.log.start.id,
@@ -228,7 +228,7 @@ impl Driver {
 
     /// The schema that this rung's answer is checked against.
     fn schema_for(&self, rung: &Rung) -> Option<Arc<Schema>> {
-        let checked = self.ladder.validate || degrade(rung, &self.need).json_schema;
+        let checked = self.ladder.validate || rung.spec.degrade_for(&self.need).json_schema;
         self.schema.clone().filter(|_| checked)
     }
 
@@ -276,31 +276,4 @@ impl Driver {
         self.log.status = Some(200);
         self.head = Some(Head { headers });
     }
-}
-
-/// What is made less of for this rung: what it lacks, and the config says may be less.
-fn degrade(rung: &Rung, need: &Need) -> Degrade {
-    let asked = need.capabilities;
-    Degrade {
-        json_schema: rung.spec.degrade.json_schema
-            && !rung.spec.can.json_schema
-            && asked.json_schema,
-        parallel_tools: rung.spec.degrade.parallel_tools
-            && !rung.spec.can.parallel_tools
-            && asked.tools,
-        max_output: rung.spec.degrade.max_output,
-    }
-}
-
-/// What was made less of, in words for the journal.
-fn degraded(degrade: Degrade, need: &Need, rung: &Rung) -> impl Iterator<Item = &'static str> {
-    let too_long =
-        need.max_output.zip(rung.spec.max_output).is_some_and(|(asked, most)| asked > most);
-    [
-        (degrade.json_schema, "json_schema"),
-        (degrade.parallel_tools, "parallel_tools"),
-        (degrade.max_output && too_long, "max_output"),
-    ]
-    .into_iter()
-    .filter_map(|(is, word)| is.then_some(word))
 }

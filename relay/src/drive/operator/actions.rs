@@ -1,7 +1,6 @@
 //! Probes and notes: actions that change no override and no order.
 
-use super::change::new_action;
-use super::record;
+use super::record::{new_action, record};
 use crate::drive::announce::{Announced, announce};
 use crate::drive::hub::Hub;
 use crate::drive::operators::{Answer, State};

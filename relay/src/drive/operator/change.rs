@@ -1,7 +1,7 @@
 //! Changes of overrides and orders, and taking them back: the rules are the core's, this makes
 //! them under the locks, and records and announces what was made.
 
-use super::record;
+use super::record::{new_action, record};
 use crate::drive::announce::{Announced, announce};
 use crate::drive::hub::Hub;
 use crate::drive::operators::{Answer, State};
@@ -9,7 +9,7 @@ use crate::wall;
 use policy::operator::{Applied, Moment, Refused, Stale, Steps, check_reason};
 use policy::operator::{plan_change, plan_undo};
 use shared::OverrideMode;
-use shared::admin::actions::{About, Action, ActionKind};
+use shared::admin::actions::{Action, ActionKind};
 use shared::admin::changes::{ChangeAnswer, ChangeRequest, Deed};
 use std::sync::Arc;
 
@@ -114,26 +114,4 @@ fn made(
 /// Whether `action` is what `request` asks for.
 pub(in crate::drive) fn is_same(action: &Action, request: &ChangeRequest) -> bool {
     action.changes == request.changes && action.reason == request.reason
-}
-
-/// An action of now that has changed nothing yet.
-pub(super) fn new_action(kind: ActionKind, id: &str, reason: &str, by: &str) -> Action {
-    Action {
-        id: id.to_owned(),
-        at: wall::unix(),
-        kind,
-        by: by.to_owned(),
-        reason: reason.to_owned(),
-        changes: Vec::new(),
-        about: About::default(),
-        before: None,
-        after: None,
-        accepted: Vec::new(),
-        check: None,
-        until_at: None,
-        ended_at: None,
-        ended_by: None,
-        undoes: None,
-        in_force: false,
-    }
 }

@@ -4,8 +4,7 @@
 //! too; and whatever comes of it, nothing is learned from it: no verdict, no
 //! reference, no number. It is in the journal as a request of its own on no ladder.
 
-use super::change::new_action;
-use super::record_later;
+use super::record::{new_action, record_later};
 use crate::drive::announce::{Announced, announce};
 use crate::drive::failed::Quotable;
 use crate::drive::hub::Hub;

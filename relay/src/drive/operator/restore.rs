@@ -2,11 +2,11 @@
 //! as the journal kept them.
 
 use crate::drive::hub::Hub;
-use crate::drive::restore::left;
 use crate::wall;
 use journal::{Kept, OrderRecord, OverrideRecord};
-use policy::Order;
 use policy::operator::{Attribution, fit_order};
+use policy::{Order, Time};
+use std::time::Duration;
 
 /// After the overrides are on the board again, and before any has ended.
 pub(in crate::drive) fn restore_operators(hub: &Hub, kept: &Kept) {
@@ -76,4 +76,11 @@ fn of_order(row: &OrderRecord, version: u64) -> Attribution {
         until: row.until,
         action: row.action.clone(),
     }
+}
+
+/// How long it is until then, in words.
+pub(in crate::drive) fn left(until: Time, now: Time) -> String {
+    // Whole seconds are enough for a human, and none left is not zero left.
+    let seconds = until.since(now).as_secs().saturating_add(1);
+    humantime::format_duration(Duration::from_secs(seconds)).to_string()
 }
