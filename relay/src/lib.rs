@@ -15,7 +15,7 @@
 //! | [`record`] | a package: what is recorded of a request and an attempt |
 //!
 //! Beside them [`wall`], the only file that reads the clock; [`stderr`], the log's way out;
-//! [`mock`](::mock), a package: a provider that misbehaves on cue and knows nothing of the rest;
+//! [`mock`], a package: a provider that misbehaves on cue and knows nothing of the rest;
 //! and what the commands for operators need: [`shared::remote`], the admin API called from outside, and [`screen`], its answers as
 //! lines of text. The relay's own floors know none of these.
 

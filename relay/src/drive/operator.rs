@@ -46,7 +46,7 @@ pub fn answered(
     hub.operators.lock().answered(id, kind, is_same)
 }
 
-/// As [`Hub::answered`], of an action that the journal had.
+/// As [`answered`], of an action that the journal had.
 ///
 /// # Errors
 /// The id was used for something else.
