@@ -13,7 +13,7 @@
 //! - What was done is taken back only if nothing later stands on it.
 //!
 //! The parts: [`names`] what the config calls things, [`steps`] what a request is to do, [`undo`]
-//! what takes an action back, [`apply`] does it, [`present`] what is so now.
+//! what takes an action back, [`mod@apply`] does it, [`present`] what is so now.
 
 pub mod apply;
 pub mod attribution;
