@@ -1,16 +1,17 @@
-//! Everything that can be done, once: its keys, its words and what it is. The list of keys
-//! and the palette are made of it.
+//! Everything that can be done, once: its key, its words and what it is. Keys, the list of keys
+//! and the list of commands are made of it.
 
 use crate::history::Preset;
 use crate::model::Screen;
-use crate::update::Msg;
+use crate::msg::Msg;
+use crate::{board, dialog, history, setup};
 use shared::OverrideMode;
 
 /// A command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Command {
-    /// Its keys.
-    pub keys: &'static str,
+    /// Its key as it is written, `Y` with Shift held; empty: it has none.
+    pub key: &'static str,
     /// What it does.
     pub words: &'static str,
     /// The message.
@@ -20,49 +21,59 @@ pub struct Command {
 /// All of them, in the order of the list of keys.
 #[must_use]
 pub fn all() -> Vec<Command> {
-    let c = |keys, words, msg| Command { keys, words, msg };
+    let c = |key, words, msg| Command { key, words, msg };
+    let board = |key, words, msg| c(key, words, Msg::Board(msg));
+    let history = |key, words, msg| c(key, words, Msg::History(msg));
+    let open = |key, words, which| c(key, words, Msg::Open(which));
+    let setup = |key, words, msg| c(key, words, Msg::Setup(msg));
+    let force = |key, words, mode| open(key, words, dialog::Open::Force(mode));
     vec![
         c("1", "Board", Msg::Go(Screen::Board)),
         c("2", "History", Msg::Go(Screen::History)),
         c("3", "Breakers", Msg::Go(Screen::Breakers)),
         c("4", "Actions", Msg::Go(Screen::Actions)),
         c("5", "Setup", Msg::Go(Screen::Setup)),
-        c("g", "go to the worst trouble", Msg::Trouble(0)),
-        c("]", "next trouble", Msg::Trouble(1)),
-        c("[", "previous trouble", Msg::Trouble(-1)),
+        board("g", "go to the worst trouble", board::Msg::Trouble(0)),
+        board("]", "next trouble", board::Msg::Trouble(1)),
+        board("[", "previous trouble", board::Msg::Trouble(-1)),
         c("Enter", "into what is selected: its history", Msg::Enter),
-        c("o", "force open", Msg::Force(OverrideMode::ForcedOpen)),
-        c("c", "force closed", Msg::Force(OverrideMode::ForcedClosed)),
-        c("d", "demote: behind every other rung", Msg::Force(OverrideMode::Demoted)),
-        c("a", "back to auto; on Actions: end the selected one", Msg::Auto),
-        c("e", "extend or shorten what is in force", Msg::Extend),
-        c("m", "reorder the ladder", Msg::Reorder),
-        c("p", "probe now: end cool-down, hold or hard-down", Msg::Probe),
-        c("t", "test call, outside all traffic", Msg::Check),
-        c("u", "undo my last; on Actions: the selected one", Msg::Undo),
-        c("n", "pin a note", Msg::Note),
-        c("x", "mark the rung, to change several together", Msg::Mark),
-        c("v", "turn the Board: ladders, providers, domains", Msg::Turn),
-        c("w", "worst ladders first, and back", Msg::WorstFirst),
-        c("r", "next relays: an env together, or one alone", Msg::Relay),
-        c("/", "History: type a filter", Msg::Filter),
-        c("f", "History: follow, or read anew", Msg::Follow),
-        c("s", "History: next order", Msg::Sort),
-        c("← →", "History: presets; Breakers: the cursor", Msg::Preset(Preset::Trouble)),
+        force("o", "force open", OverrideMode::ForcedOpen),
+        force("c", "force closed", OverrideMode::ForcedClosed),
+        force("d", "demote: behind every other rung", OverrideMode::Demoted),
+        open("a", "back to auto; on Actions: end the selected one", dialog::Open::Auto),
+        open("e", "extend or shorten what is in force", dialog::Open::Extend),
+        open("m", "reorder the ladder", dialog::Open::Reorder),
+        open("p", "probe now: end cool-down, hold or hard-down", dialog::Open::Probe),
+        open("t", "test call, outside all traffic", dialog::Open::Check),
+        open("u", "undo my last; on Actions: the selected one", dialog::Open::Undo),
+        open("n", "pin a note", dialog::Open::Note),
+        board("x", "mark the rung, to change several together", board::Msg::Mark),
+        board("v", "turn the Board: ladders, providers, domains", board::Msg::Turn),
+        board("w", "worst ladders first, and back", board::Msg::WorstFirst),
+        c("r", "next relays: an env together, or one alone", Msg::NextView),
+        history("/", "History: type a filter", history::Msg::Filter),
+        history("f", "History: follow, or read anew", history::Msg::Follow),
+        history("s", "History: next order", history::Msg::Sort),
+        // The first of them: which one is a matter of moving.
+        history(
+            "← →",
+            "History: presets; Breakers: the cursor",
+            history::Msg::Preset(Preset::Trouble),
+        ),
         c(".", "History: next group; Breakers: next span", Msg::Next),
         c("i", "ignore the alert of the title for 30 min", Msg::Mute),
         c("y", "copy a summary", Msg::Copy),
         c("Y", "copy the id of what is selected", Msg::CopyId),
-        c("z", "times in UTC, or local", Msg::Utc),
-        c("Ctrl+T", "light or dark", Msg::Theme),
-        c("Ctrl++", "larger", Msg::Scale(1)),
-        c("Ctrl+-", "smaller", Msg::Scale(-1)),
-        c("Ctrl+0", "the usual size", Msg::Scale(0)),
-        c("", "alerts by the desktop, on or off", Msg::Desktop),
-        c("", "a sound with alerts, on or off", Msg::Sound),
-        c("", "try an alert", Msg::TryAlert),
+        setup("z", "times in UTC, or local", setup::Msg::Utc),
+        setup("Ctrl+T", "light or dark", setup::Msg::Theme),
+        setup("Ctrl++", "larger", setup::Msg::Scale(1)),
+        setup("Ctrl+-", "smaller", setup::Msg::Scale(-1)),
+        setup("Ctrl+0", "the usual size", setup::Msg::Scale(0)),
+        setup("", "alerts by the desktop, on or off", setup::Msg::Desktop),
+        setup("", "a sound with alerts, on or off", setup::Msg::Sound),
+        setup("", "try an alert", setup::Msg::TryAlert),
         c("", "give a relay its token", Msg::Token),
-        c("", "show all troubles, or three", Msg::AllTroubles),
+        board("", "show all troubles, or three", board::Msg::AllTroubles),
         c("?", "keys", Msg::Help),
     ]
 }
@@ -77,3 +88,61 @@ pub const OTHERS: [(&str, &str); 7] = [
     ("Alt+D  Alt+A", "in a dialog: demote instead; accept the loss"),
     ("Alt+↑ ↓", "in an order: move the rung"),
 ];
+
+/// The command of this key; `None`: it is no command's.
+#[must_use]
+pub fn of_key(key: &str) -> Option<Msg> {
+    let found = all().into_iter().find(|command| !key.is_empty() && command.key == key);
+    found.map(|command| command.msg)
+}
+
+/// Commands that have every word of `text` in their own words or as their key, in order.
+#[must_use]
+pub fn found(text: &str) -> Vec<Command> {
+    let text = text.to_lowercase();
+    let fits = |command: &Command| {
+        let words = command.words.to_lowercase();
+        text.split_whitespace().all(|word| words.contains(word) || command.key == word)
+    };
+    all().into_iter().filter(fits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<&'static str> {
+        found(text).into_iter().map(|command| command.words).collect()
+    }
+
+    #[test]
+    fn commands_are_found_by_their_words_and_by_their_key() {
+        assert_eq!(words(""), all().iter().map(|c| c.words).collect::<Vec<_>>());
+        assert_eq!(words("FORCE op"), ["force open"]);
+        assert!(words("m").contains(&"reorder the ladder"));
+        assert_eq!(words("no such thing"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn no_two_commands_have_the_same_words_or_key() {
+        let all = all();
+        for (place, one) in all.iter().enumerate() {
+            let twin = all.iter().skip(place + 1).find(|other| {
+                other.words == one.words || !one.key.is_empty() && other.key == one.key
+            });
+            assert_eq!(twin.map(|twin| twin.words), None, "{}", one.words);
+        }
+    }
+
+    #[test]
+    fn the_screens_page_lists_every_command() {
+        let page = include_str!("../SCREENS.md");
+        for command in all() {
+            let row = match command.key {
+                "" => format!("| (in `Ctrl+K` only) | {} |", command.words),
+                key => format!("| `{key}` | {} |", command.words),
+            };
+            assert!(page.contains(&row), "SCREENS.md has no row {row}");
+        }
+    }
+}

@@ -1,10 +1,11 @@
 //! Keys: which say what. Letters work outside text fields only, by the logical key, else by
 //! the physical one: a Cyrillic or Greek layout must not lock anybody out.
 
+use crate::commands::of_key;
 use crate::model::{Model, Screen};
-use crate::update::Msg;
+use crate::msg::Msg;
+use crate::{dialog, history};
 use eframe::egui::{Event, InputState, Key, Modifiers};
-use shared::OverrideMode;
 use std::collections::VecDeque;
 
 /// Hands keys over one at a time. What a key means depends on what the key before it did: the
@@ -102,7 +103,7 @@ pub fn read(input: &InputState, model: &Model, focus: Focus) -> Vec<Msg> {
             let latin = physical_key.filter(|_| found.is_none());
             let found = found.or_else(|| of(latin?, *modifiers, model, focus));
             // A key that is held down confirms nothing twice.
-            all.extend(found.filter(|msg| !(*repeat && *msg == Msg::Send)));
+            all.extend(found.filter(|msg| !(*repeat && *msg == Msg::Dialog(dialog::Msg::Send))));
         }
     }
     all
@@ -114,13 +115,9 @@ fn of(key: Key, modifiers: Modifiers, model: &Model, focus: Focus) -> Option<Msg
     }
     if modifiers.command {
         return match key {
-            Key::Enter if model.dialog.is_some() => Some(Msg::Send),
-            Key::T => Some(Msg::Theme),
+            Key::Enter if model.dialog.is_some() => Some(dialog::Msg::Send.into()),
             Key::K => Some(Msg::Palette),
-            Key::Plus | Key::Equals => Some(Msg::Scale(1)),
-            Key::Minus => Some(Msg::Scale(-1)),
-            Key::Num0 => Some(Msg::Scale(0)),
-            _ => None,
+            _ => of_key(&format!("Ctrl+{}", written(key)?)),
         };
     }
     // What lies on top has the keys.
@@ -144,7 +141,7 @@ fn of(key: Key, modifiers: Modifiers, model: &Model, focus: Focus) -> Option<Msg
     if focus == Focus::Text || modifiers.alt {
         return None;
     }
-    moves(key).or_else(|| letter(key, modifiers, model))
+    moves(key).or_else(|| command(key, modifiers, model))
 }
 
 fn moves(key: Key) -> Option<Msg> {
@@ -156,70 +153,63 @@ fn moves(key: Key) -> Option<Msg> {
         Key::ArrowRight | Key::L => moved(0, 1),
         Key::PageDown => moved(20, 0),
         Key::PageUp => moved(-20, 0),
-        Key::Num1 => Some(Msg::Go(Screen::Board)),
-        Key::Num2 => Some(Msg::Go(Screen::History)),
-        Key::Num3 => Some(Msg::Go(Screen::Breakers)),
-        Key::Num4 => Some(Msg::Go(Screen::Actions)),
-        Key::Num5 => Some(Msg::Go(Screen::Setup)),
-        Key::G => Some(Msg::Trouble(0)),
-        Key::CloseBracket => Some(Msg::Trouble(1)),
-        Key::OpenBracket => Some(Msg::Trouble(-1)),
         _ => None,
     }
 }
 
-fn letter(key: Key, modifiers: Modifiers, model: &Model) -> Option<Msg> {
+/// The command of a key outside of what is open. Shift counts where the table has it.
+fn command(key: Key, modifiers: Modifiers, model: &Model) -> Option<Msg> {
+    let plain = written(key)?.to_ascii_lowercase();
+    let shifted = match plain.as_str() {
+        "/" => "?".to_owned(),
+        letter => letter.to_ascii_uppercase(),
+    };
+    let shifted = Some(shifted).filter(|_| modifiers.shift);
+    let found = shifted.and_then(|key| of_key(&key)).or_else(|| of_key(&plain));
+    // An order is the list's: elsewhere nobody would see it change.
+    let is_elsewhere = model.screen != Screen::History;
+    found.filter(|msg| !(is_elsewhere && *msg == Msg::History(history::Msg::Sort)))
+}
+
+/// A key as the table of commands writes it.
+fn written(key: Key) -> Option<&'static str> {
     Some(match key {
-        Key::O => Msg::Force(OverrideMode::ForcedOpen),
-        Key::C => Msg::Force(OverrideMode::ForcedClosed),
-        Key::D => Msg::Force(OverrideMode::Demoted),
-        Key::A => Msg::Auto,
-        Key::E => Msg::Extend,
-        Key::M => Msg::Reorder,
-        Key::N => Msg::Note,
-        Key::P => Msg::Probe,
-        Key::T => Msg::Check,
-        Key::U => Msg::Undo,
-        Key::X => Msg::Mark,
-        Key::V => Msg::Turn,
-        Key::W => Msg::WorstFirst,
-        Key::R => Msg::Relay,
-        Key::Slash if modifiers.shift => Msg::Help,
-        Key::Questionmark => Msg::Help,
-        Key::Slash => Msg::Filter,
-        Key::F => Msg::Follow,
-        Key::S if model.screen == Screen::History => Msg::Sort,
-        Key::Period => Msg::Next,
-        Key::I => Msg::Mute,
-        Key::Y if modifiers.shift => Msg::CopyId,
-        Key::Y => Msg::Copy,
-        Key::Z => Msg::Utc,
-        _ => return None,
+        Key::Slash => "/",
+        Key::Questionmark => "?",
+        Key::Period => ".",
+        Key::OpenBracket => "[",
+        Key::CloseBracket => "]",
+        Key::Plus | Key::Equals => "+",
+        Key::Minus => "-",
+        other => Some(other.name()).filter(|name| name.len() == 1)?,
     })
 }
 
 fn in_dialog(key: Key, modifiers: Modifiers, focus: Focus) -> Option<Msg> {
-    if modifiers.alt {
-        return match key {
-            Key::Num1 => Some(Msg::Last(0)),
-            Key::Num2 => Some(Msg::Last(1)),
-            Key::Num3 => Some(Msg::Last(2)),
-            Key::Num4 => Some(Msg::Last(3)),
-            Key::Num5 => Some(Msg::Last(4)),
-            Key::S => Some(Msg::Cover),
-            Key::D => Some(Msg::Demote),
-            Key::X => Some(Msg::Cut),
-            Key::A => Some(Msg::AcceptNext),
-            Key::ArrowUp => Some(Msg::Shift { down: false }),
-            Key::ArrowDown => Some(Msg::Shift { down: true }),
+    use dialog::Msg as M;
+    let found = if modifiers.alt {
+        match key {
+            Key::Num1 => Some(M::Last(0)),
+            Key::Num2 => Some(M::Last(1)),
+            Key::Num3 => Some(M::Last(2)),
+            Key::Num4 => Some(M::Last(3)),
+            Key::Num5 => Some(M::Last(4)),
+            Key::S => Some(M::Cover),
+            Key::D => Some(M::Demote),
+            Key::X => Some(M::Cut),
+            Key::A => Some(M::AcceptNext),
+            Key::ArrowUp => Some(M::Shift { down: false }),
+            Key::ArrowDown => Some(M::Shift { down: true }),
             _ => None,
-        };
-    }
-    match key {
-        Key::ArrowUp if focus != Focus::Text => Some(Msg::Choose { down: false }),
-        Key::ArrowDown if focus != Focus::Text => Some(Msg::Choose { down: true }),
-        _ => None,
-    }
+        }
+    } else {
+        match key {
+            Key::ArrowUp if focus != Focus::Text => Some(M::Choose { down: false }),
+            Key::ArrowDown if focus != Focus::Text => Some(M::Choose { down: true }),
+            _ => None,
+        }
+    };
+    found.map(Msg::Dialog)
 }
 
 #[cfg(test)]

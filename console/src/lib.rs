@@ -8,22 +8,27 @@
 
 pub mod actions;
 pub mod args;
+pub mod board;
 pub mod breakers;
-pub mod cell;
 pub mod clock;
 pub mod commands;
+pub mod copy;
 pub mod dialog;
 pub mod frames;
 pub mod history;
 pub mod keys;
 pub mod link;
 pub mod model;
+pub mod msg;
+pub mod news;
 pub mod palette;
 pub mod panel;
+pub mod receive;
 pub mod settings;
+pub mod setup;
 pub mod summary;
+pub mod task;
 pub mod theme;
-pub mod turned;
 pub mod update;
 pub mod window;
 pub mod words;
@@ -32,10 +37,12 @@ pub mod words;
 mod tests;
 
 use crate::model::{Model, Screen};
+use crate::msg::Msg;
+use crate::news::News;
 use crate::panel::Scene;
 use crate::settings::Settings;
+use crate::task::Task;
 use crate::theme::Colours;
-use crate::update::{Msg, News, Task};
 use eframe::egui::{self, CentralPanel, Frame, Margin, Panel};
 use std::sync::mpsc::Receiver;
 
@@ -57,17 +64,17 @@ impl Console {
     }
 
     /// Takes in what has come at `now`; gives what the link has to do.
-    pub fn hear(&mut self, now: i64) -> Vec<Task> {
+    pub fn take_news(&mut self, now: i64) -> Vec<Task> {
         let mut tasks = Vec::new();
         while let Ok(news) = self.news.try_recv() {
-            tasks.extend(update::news(&mut self.model, news, now));
+            tasks.extend(receive::news(&mut self.model, news, now));
         }
-        tasks.extend(update::time_passes(&mut self.model, now));
+        tasks.extend(receive::time_passes(&mut self.model, now));
         tasks
     }
 
     /// Does what the engineer did at `now`.
-    pub fn obey(&mut self, all: Vec<Msg>, now: i64) -> Vec<Task> {
+    pub fn update(&mut self, all: Vec<Msg>, now: i64) -> Vec<Task> {
         let one = |msg| update::update(&mut self.model, msg, now, &clock::fresh_id);
         all.into_iter().flat_map(one).collect()
     }
@@ -94,13 +101,13 @@ impl Console {
         Panel::bottom("status").frame(bar).show(ui, |ui| panel::status::draw(ui, &mut scene));
         let body = Frame::new().fill(colours.ground);
         CentralPanel::default().frame(body).show(ui, |ui| match scene.model.screen {
-            Screen::Board => panel::board::draw(ui, &mut scene),
-            Screen::History => panel::history::draw(ui, &mut scene),
-            Screen::Breakers => panel::breakers::draw(ui, &mut scene),
-            Screen::Actions => panel::actions::draw(ui, &mut scene),
-            Screen::Setup => panel::setup::draw(ui, &mut scene),
+            Screen::Board => board::view::draw(ui, &mut scene),
+            Screen::History => history::view::draw(ui, &mut scene),
+            Screen::Breakers => breakers::view::draw(ui, &mut scene),
+            Screen::Actions => actions::view::draw(ui, &mut scene),
+            Screen::Setup => setup::view::draw(ui, &mut scene),
         });
-        panel::dialog::draw(&ctx, &mut scene);
+        dialog::view::draw(&ctx, &mut scene);
         panel::token::draw(&ctx, &mut scene);
         panel::palette::draw(&ctx, &mut scene);
         if scene.model.help {

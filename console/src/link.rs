@@ -1,7 +1,8 @@
 //! The way to the relays: a thread of its own, on which each relay's feed is read and
 //! every call is made. What comes goes to the window over a channel; nothing here decides.
 
-use crate::update::{News, Task};
+use crate::news::{News, NotDone};
+use crate::task::Task;
 use eventsource_stream::Eventsource as _;
 use futures_util::StreamExt as _;
 use http::{Method, StatusCode};
@@ -240,9 +241,9 @@ async fn done(
         Ok(answer) => Ok(answer.value),
         Err(CallError::NotConfirmed(why)) => match look_up(remote, &id).await {
             Some(action) => Ok(serde_json::to_value(action).unwrap_or_default()),
-            None => Err((true, why)),
+            None => Err(NotDone::MayBeDone(why)),
         },
-        Err(error) => Err((false, error.to_string())),
+        Err(error) => Err(NotDone::Refused(error.to_string())),
     };
     News::Done { relay, id, result }
 }

@@ -7,15 +7,22 @@
 mod alerts;
 mod known;
 mod lines;
+mod loaded;
 mod merged;
 mod offset;
+mod sends;
+mod shown;
 
 pub use alerts::{Alert, Alerts};
 pub use known::{Happening, Known, Reach};
 pub use lines::lines;
+pub use loaded::Loaded;
 pub use merged::{Merged, Spread, merge, two};
 pub use offset::Offset;
+pub use sends::{Copying, Last, Looking, Mine};
+pub use shown::{Screen, View};
 
+use crate::board::{Selected, Turn};
 use crate::breakers::Breakers;
 use crate::dialog::Dialog;
 use crate::history::History;
@@ -30,88 +37,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What is said stands for so long, in milliseconds; and an offer, such as undo, for so long.
 const READ: i64 = 8_000;
 const OFFERED: i64 = 30_000;
-
-/// Which relays are shown together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum View {
-    /// All relays of this one's env.
-    Env(usize),
-    /// This one alone.
-    One(usize),
-}
-
-impl Default for View {
-    fn default() -> Self {
-        Self::Env(0)
-    }
-}
-
-/// A screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Screen {
-    /// How everything stands.
-    #[default]
-    Board,
-    /// What was asked, tried and answered.
-    History,
-    /// When breakers turned, and why.
-    Breakers,
-    /// Who changed what.
-    Actions,
-    /// Which relays are watched.
-    Setup,
-}
-
-impl Screen {
-    /// All of them, in the order of their keys.
-    pub const ALL: [Self; 5] =
-        [Self::Board, Self::History, Self::Breakers, Self::Actions, Self::Setup];
-
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Board => "Board",
-            Self::History => "History",
-            Self::Breakers => "Breakers",
-            Self::Actions => "Actions",
-            Self::Setup => "Setup",
-        }
-    }
-}
-
-/// How the Board is turned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Turn {
-    /// A ladder is a row.
-    #[default]
-    Ladders,
-    /// The rungs under their providers.
-    Providers,
-    /// The rungs under what they share.
-    Domains,
-}
-
-impl Turn {
-    /// The next one.
-    #[must_use]
-    pub const fn next(self) -> Self {
-        match self {
-            Self::Ladders => Self::Providers,
-            Self::Providers => Self::Domains,
-            Self::Domains => Self::Ladders,
-        }
-    }
-}
-
-/// What is selected on the Board: a name, never a position.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Selected {
-    /// A ladder.
-    pub ladder: Option<String>,
-    /// A rung, on that ladder if one is named.
-    pub rung: Option<String>,
-}
 
 /// Everything.
 #[derive(Debug, Default)]
@@ -174,102 +99,6 @@ pub struct Model {
     pub copying: Option<Copying>,
     /// Text for the clipboard.
     pub copy: Option<String>,
-}
-
-/// A change that can be taken back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Last {
-    /// Its id.
-    pub id: String,
-    /// What it did, in words.
-    pub what: String,
-    /// The relays that have it.
-    pub relays: Vec<usize>,
-}
-
-/// Something that was sent from here.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mine {
-    /// Its id.
-    pub id: String,
-    /// A change in words, which can be taken back; `None`: it was something else.
-    pub change: Option<String>,
-    /// The action that it takes back.
-    pub undoes: Option<String>,
-    /// By relay: what it said last.
-    pub heard: BTreeMap<usize, String>,
-}
-
-/// How far it is with looking up whether something was done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Looking {
-    /// An answer is awaited.
-    pub asking: bool,
-    /// Answers so far; they are a second apart.
-    pub looks: u32,
-}
-
-impl Looking {
-    /// So many times it may be absent before it is taken for not done.
-    pub const ABSENT: u32 = 5;
-    /// So many times it is looked for before that is given up.
-    pub const MOST: u32 = 120;
-}
-
-/// A summary that waits for request ids.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Copying {
-    /// Relays that have not answered.
-    pub waits_for: BTreeSet<usize>,
-    /// Until when they may, by our clock.
-    pub until: i64,
-    /// Ids that came.
-    pub ids: Vec<String>,
-}
-
-/// Something that is read from a relay.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum Loaded<T> {
-    /// Nobody has asked.
-    #[default]
-    No,
-    /// It was asked for.
-    Asked,
-    /// It came.
-    Come(T),
-    /// It did not, and why.
-    Failed(String),
-}
-
-impl<T> Loaded<T> {
-    /// Another answer: what is known stands when it did not come.
-    pub fn renew(&mut self, found: Result<T, String>) {
-        if found.is_ok() || !matches!(self, Self::Come(_)) {
-            *self = found.into();
-        }
-    }
-
-    /// Whether an answer is awaited.
-    pub const fn is_asked(&self) -> bool {
-        matches!(self, Self::Asked)
-    }
-
-    /// What came.
-    pub const fn come(&self) -> Option<&T> {
-        match self {
-            Self::Come(value) => Some(value),
-            _ => None,
-        }
-    }
-}
-
-impl<T> From<Result<T, String>> for Loaded<T> {
-    fn from(found: Result<T, String>) -> Self {
-        match found {
-            Ok(value) => Self::Come(value),
-            Err(why) => Self::Failed(why),
-        }
-    }
 }
 
 impl Model {
@@ -414,6 +243,17 @@ impl Model {
     pub fn names(&self, relays: &[usize]) -> String {
         let names = relays.iter().filter_map(|index| self.relays.get(*index)).map(Known::name);
         names.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Raises the alerts that are due at `now`, of every env, whatever is shown.
+    pub fn alert(&mut self, now: i64) {
+        let named = |env: Vec<usize>| {
+            let known = |index: &usize| self.relays.get(*index)?.board.as_ref();
+            let name = env.iter().find_map(|index| known(index)?.relay.env.clone());
+            (name.unwrap_or_else(|| self.names(&env)), env)
+        };
+        let envs: Vec<_> = self.envs().into_iter().map(named).collect();
+        self.alerts.raise(&self.relays, &envs, now);
     }
 
     /// Says something in the status line, for as long as it takes to read it.

@@ -1,29 +1,16 @@
 //! The parts of the window: each turns its part of the model into what it draws, and what
 //! the engineer does there into messages.
 
-pub mod actions;
-pub(crate) mod board;
-pub mod breakers;
-pub(crate) mod curve;
-pub mod dialog;
-pub(crate) mod events;
 pub mod help;
-pub mod history;
-pub mod ladders;
 pub(crate) mod palette;
-pub(crate) mod reorder;
-pub mod setup;
-pub mod side;
 pub mod status;
 pub(crate) mod token;
 pub mod top;
 pub mod troubles;
-pub mod turned;
-pub(crate) mod waterfall;
 
 use crate::model::Model;
+use crate::msg::Msg;
 use crate::theme::{Colours, mono};
-use crate::update::Msg;
 use eframe::egui::{Color32, Id, Label, Response, RichText, Ui};
 use shared::UnixMillis;
 
@@ -43,6 +30,11 @@ pub struct Scene<'a> {
 }
 
 impl Scene<'_> {
+    /// The engineer does this.
+    pub fn say(&mut self, msg: impl Into<Msg>) {
+        self.out.push(msg.into());
+    }
+
     /// The shown relays' time.
     #[must_use]
     pub fn relay_now(&self) -> UnixMillis {

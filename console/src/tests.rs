@@ -11,8 +11,9 @@ mod several;
 mod told;
 
 use crate::Console;
+use crate::news::News;
 use crate::settings::Settings;
-use crate::update::{News, Task};
+use crate::task::Task;
 use eframe::egui::{Key, Modifiers, Vec2};
 use egui_kittest::Harness;
 use shared::admin::Board;
@@ -66,7 +67,7 @@ impl Desk {
 
     /// Takes in what came.
     pub(super) fn work(&mut self) {
-        let tasks = self.console.hear(self.now);
+        let tasks = self.console.take_news(self.now);
         self.sent.extend(tasks);
     }
 
@@ -93,7 +94,7 @@ pub(super) fn window(desk: Desk, size: Vec2) -> Harness<'static, Desk> {
     let draw = |ui: &mut eframe::egui::Ui, desk: &mut Desk| {
         let now = desk.now;
         let all = desk.console.draw(ui, now, 0);
-        let tasks = desk.console.obey(all, now);
+        let tasks = desk.console.update(all, now);
         desk.sent.extend(tasks);
     };
     let mut harness = Harness::builder().with_size(size).build_ui_state(draw, desk);

@@ -7,8 +7,10 @@ use crate::frames::Frames;
 use crate::keys::{self, Turns};
 use crate::link::Link;
 use crate::model::Alert;
+use crate::news::News;
+use crate::receive::is_counting;
 use crate::settings::{self, Settings};
-use crate::update::{News, Task, is_counting};
+use crate::task::Task;
 use eframe::egui::{self, UserAttentionType, ViewportCommand};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -136,7 +138,7 @@ impl eframe::App for Window {
 
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
         let now = clock::now();
-        let tasks = self.console.hear(now);
+        let tasks = self.console.take_news(now);
         self.give(tasks);
         self.retitle(ctx, now);
         self.raise(ctx);
@@ -155,7 +157,7 @@ impl eframe::App for Window {
             ui.ctx().request_repaint();
         }
         let holder = keys::holder(&self.console.model);
-        let tasks = self.console.obey(all, now);
+        let tasks = self.console.update(all, now);
         self.turns.drawn(holder != keys::holder(&self.console.model));
         self.give(tasks);
         if let Some(text) = self.console.model.copy.take() {

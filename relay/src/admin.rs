@@ -18,6 +18,7 @@ mod metrics;
 mod openapi;
 mod part;
 mod past;
+mod problem;
 mod requests;
 mod tokens;
 
@@ -26,62 +27,16 @@ use crate::listen::Guard;
 use crate::wall;
 use axum::extract::Request;
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
-use axum::{Json, Router};
+use axum::response::IntoResponse as _;
+use axum::{Extension, Router};
 use bytes::Bytes;
-use http::{HeaderValue, StatusCode, header};
-use policy::operator::{RefusalKind, Refused};
-use shared::admin::changes::{Refusal, RefusalDetail};
-use std::sync::Arc;
-use std::time::Duration;
+use http::StatusCode;
+use openapi::Document;
+use problem::Problem;
+use std::sync::{Arc, LazyLock};
 use tokens::Gate;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-/// An error of the admin API.
-#[derive(Debug)]
-struct Problem {
-    status: StatusCode,
-    detail: Box<RefusalDetail>,
-    /// When it is worth asking again.
-    retry_after: Option<Duration>,
-}
-
-impl Problem {
-    /// A parameter that a call does not have, and those that it has.
-    fn unknown(known: &str) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, format!("Unknown filter. These are known: {known}."))
-    }
-
-    fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        let detail = RefusalDetail { message: message.into(), ..RefusalDetail::default() };
-        Self { status, detail: Box::new(detail), retry_after: None }
-    }
-}
-
-impl From<Refused> for Problem {
-    fn from(refused: Refused) -> Self {
-        let status = match refused.kind {
-            RefusalKind::Wrong => StatusCode::BAD_REQUEST,
-            RefusalKind::Unknown => StatusCode::NOT_FOUND,
-            RefusalKind::Conflict => StatusCode::CONFLICT,
-            RefusalKind::Version => StatusCode::PRECONDITION_FAILED,
-            RefusalKind::NeedsVersion => StatusCode::PRECONDITION_REQUIRED,
-        };
-        Self { status, detail: refused.detail, retry_after: None }
-    }
-}
-
-impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
-        let mut response = (self.status, Json(Refusal { error: *self.detail })).into_response();
-        if let Some(wait) = self.retry_after {
-            let seconds = HeaderValue::from(wait.as_secs().max(1));
-            response.headers_mut().insert(header::RETRY_AFTER, seconds);
-        }
-        response
-    }
-}
 
 /// What anybody may call.
 fn open() -> OpenApiRouter<Arc<Hub>> {
@@ -119,6 +74,8 @@ pub fn document() -> Bytes {
     openapi::document(open().merge(gated()).into_openapi())
 }
 
+static DOCUMENT: LazyLock<Bytes> = LazyLock::new(document);
+
 /// The admin plane's routes.
 pub fn router(relay: &Arc<Hub>) -> Router {
     let guarding = Arc::clone(relay);
@@ -130,7 +87,7 @@ pub fn router(relay: &Arc<Hub>) -> Router {
     };
     let gate = Arc::new(Gate::default());
     let checking = Arc::clone(relay);
-    let api = gated().split_for_parts().0;
+    let api = gated().split_for_parts().0.layer(Extension(Document(&DOCUMENT)));
     let api = api.layer(middleware::from_fn(move |mut request: Request, next: Next| {
         let peer = request.extensions().get::<Arc<Peer>>();
         let address = peer.and_then(|peer| peer.address());

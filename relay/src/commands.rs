@@ -5,6 +5,7 @@ mod asking;
 mod board;
 mod change;
 mod check;
+mod common;
 mod deeds;
 mod deliver;
 mod demo;
@@ -24,18 +25,11 @@ mod tests;
 mod undo;
 mod watching;
 
-use crate::config::{Loaded, Seen, load_seen};
 use crate::stderr;
 use clap::{Parser, Subcommand};
-use relays::Ended;
-use std::fmt::Display;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use common::{Ended, Failed, LAST_LINES, complain};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
-
-/// At the exit, the longest wait for the last log lines to be written.
-const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// Keeps a chat answer flowing when an inference provider goes slow, junk or down.
 #[derive(Debug, Parser)]
@@ -132,57 +126,4 @@ impl Cli {
             Command::Note(args) => deeds::note(&args),
         }
     }
-}
-
-/// A command line that makes no sense, although its parts do.
-fn usage(message: &str) -> Result<Ended, Failed> {
-    complain(format!("belay: {message}"));
-    Ok(Ended::Usage)
-}
-
-/// A command that did not do what it was asked to, and why.
-#[derive(Debug)]
-struct Failed(String);
-
-impl<E: std::error::Error> From<E> for Failed {
-    fn from(error: E) -> Self {
-        Self(format!("belay: {error}"))
-    }
-}
-
-/// A line for standard output; a reader that has gone away is no failure.
-fn say(line: impl Display) {
-    let mut out = std::io::stdout().lock();
-    let _reader_gone = writeln!(out, "{line}").and_then(|()| out.flush());
-}
-
-/// A line for standard error; behind those of the log, if there is one.
-fn complain(line: impl Display) {
-    stderr::line(format!("{line}\n").as_bytes());
-    stderr::flush(LAST_LINES);
-}
-
-/// Reads a config with the process's environment.
-fn config(path: &Path) -> Result<Loaded, Failed> {
-    watched_config(path).map(|(loaded, _)| loaded)
-}
-
-/// As [`config`], with what has to be watched for it.
-fn watched_config(path: &Path) -> Result<(Loaded, Seen), Failed> {
-    let (loaded, seen) = load_seen(path, &variable);
-    let refused = |refused| Failed(format!("{refused}\nbelay: this config cannot be used."));
-    Ok((loaded.map_err(refused)?, seen))
-}
-
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
-}
-
-/// Work for the async runtime.
-fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failed> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let done = runtime.block_on(work);
-    // Whatever still blocks (a query of the journal) must not hold the exit up.
-    runtime.shutdown_timeout(Duration::from_millis(100));
-    Ok(done)
 }

@@ -14,6 +14,7 @@ mod admin;
 mod base_url;
 mod capture;
 mod clients;
+mod env;
 mod exposure;
 mod hash;
 mod headers;
@@ -40,10 +41,12 @@ mod tree;
 mod unbuilt;
 mod units;
 mod unused;
+mod whole;
 
 pub use admin::{Admin, Role, Token};
 pub use capture::Capture;
 pub use clients::Client;
+pub use env::Env;
 pub use journal::JournalConfig;
 pub use ladders::Ladder;
 pub use load::{Seen, journal_path, load, load_seen};
@@ -54,123 +57,4 @@ pub use rungs::Rung;
 pub use secret::Secret;
 pub use server::Server;
 pub use stamp::Stamp;
-
-use report::Report;
-use std::io;
-use std::path::Path;
-use toml::de::DeTable;
-use tree::{Placed, Table};
-
-/// A sound config.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Config {
-    /// The clients' listener.
-    pub server: Server,
-    /// The operators' listener.
-    pub admin: Admin,
-    /// The record.
-    pub journal: JournalConfig,
-    /// Who may call, in file order. Empty: anybody, on loopback alone.
-    pub clients: Vec<Client>,
-    /// Accounts, in file order.
-    pub providers: Vec<Provider>,
-    /// Models, in file order; each holds the index of its provider.
-    pub rungs: Vec<Rung>,
-    /// What clients ask for, in file order; each holds the indices of its rungs.
-    pub ladders: Vec<Ladder>,
-}
-
-impl Config {
-    /// The index of the ladder that a client means by `model`: by name or alias.
-    #[must_use]
-    pub fn ladder(&self, model: &str) -> Option<usize> {
-        self.ladders
-            .iter()
-            .position(|ladder| ladder.name == model || ladder.aliases.iter().any(|a| a == model))
-    }
-
-    /// What `client` is told beside its answers. Everything where there are no clients,
-    /// since then only this machine can call.
-    #[must_use]
-    pub fn stamp(&self, client: Option<&Client>) -> Stamp {
-        let usual = if self.clients.is_empty() { Stamp::Full } else { Stamp::Id };
-        client.and_then(|client| client.stamp).or(self.server.stamp).unwrap_or(usual)
-    }
-}
-
-/// A sound config with what is odd about it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Loaded {
-    /// The config.
-    pub config: Config,
-    /// What is probably not meant so, in the order of the lines.
-    pub warnings: Vec<Problem>,
-}
-
-/// What the config refers to outside itself.
-pub trait Env {
-    /// The environment variable `name`; `None` if it is not set.
-    fn var(&self, name: &str) -> Option<String>;
-
-    /// The content of a key or certificate file, at the path as written.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be read as text.
-    fn file(&self, path: &Path) -> io::Result<String>;
-}
-
-/// Reads and checks a config's text.
-///
-/// Paths stay as written, and problems name no file: [`load()`] knows the place.
-///
-/// # Errors
-///
-/// If anything is wrong: then with every problem, warnings included.
-pub fn parse(text: &str, env: &dyn Env) -> Result<Loaded, Refused> {
-    let report = Report::new(text);
-    let config = match DeTable::parse(text) {
-        Ok(tree) => Some(read(&Table::root(tree.get_ref(), &report), env)),
-        Err(error) => {
-            report.syntax(&error);
-            None
-        }
-    };
-    let warnings = report.finish()?;
-    // Without a tree there was a syntax error, which has returned above.
-    config.map(|config| Loaded { config, warnings }).ok_or_else(|| Refused { problems: Vec::new() })
-}
-
-/// Reads every section. The order matters: a section comes after those it refers to.
-fn read(root: &Table<'_>, env: &dyn Env) -> Config {
-    let server = server::read(root);
-    let admin = admin::read(root);
-    let journal = journal::read(root);
-    let providers = providers::read(root, env);
-    let rungs = rungs::read(root, &providers);
-    let ladders = ladders::read(root, &providers, &rungs, env);
-    let clients = clients::read(root, &ladders);
-    unbuilt::root(root);
-    root.check_keys();
-    if ladders.is_empty() && !root.report.failed("ladders") {
-        let text = "there is no ladder: clients would have nothing to ask for";
-        let fix = "add a [providers.*], a [rungs.*] and a [ladders.*]";
-        root.report.error(&root.at.child("ladders"), text, fix);
-    }
-    exposure::check(root, &server, &admin, !clients.is_empty());
-    unused::check(root.report, &providers, &rungs, &ladders);
-    Config {
-        server,
-        admin,
-        journal,
-        clients,
-        providers: bare(providers),
-        rungs: bare(rungs),
-        ladders: bare(ladders),
-    }
-}
-
-/// The things without their places.
-fn bare<T>(placed: Vec<Placed<T>>) -> Vec<T> {
-    placed.into_iter().map(|placed| placed.it).collect()
-}
+pub use whole::{Config, Loaded, parse};

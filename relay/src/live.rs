@@ -23,38 +23,25 @@ mod ring;
 mod rung;
 #[cfg(test)]
 mod tests;
+mod ticket;
 mod waits;
 
 pub use ladder::LadderSeen;
 pub use minute::{LadderMinute, StepMinute};
 pub use rung::RungSeen;
+pub use ticket::{At, Pair, Ticket};
 
 use ladder::LadderLive;
 use record::{AttemptEnd, RequestEnd};
 use rung::RungLive;
-use shared::{StreamVerdict, TokenVerdict};
+use shared::TokenVerdict;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-
-/// A moment in milliseconds, by a clock that only goes forward.
-pub type At = u64;
-
-/// A place among those that wait; given back with the end.
-pub type Ticket = u64;
 
 /// What happened lately, of every rung and ladder.
 #[derive(Debug)]
 pub struct Live {
     rungs: RwLock<Vec<Arc<Mutex<RungLive>>>>,
     ladders: RwLock<Vec<Arc<Mutex<LadderLive>>>>,
-}
-
-/// An attempt's ladder and rung, by their numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pair {
-    /// The ladder.
-    pub ladder: usize,
-    /// The rung.
-    pub rung: usize,
 }
 
 impl Live {
@@ -185,9 +172,4 @@ impl Live {
         });
         ladders.collect()
     }
-}
-
-/// Whether a stream, if it had begun well, broke.
-fn stream_broke(end: &AttemptEnd) -> bool {
-    end.stream_verdict == Some(StreamVerdict::Bad)
 }

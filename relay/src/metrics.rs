@@ -20,6 +20,7 @@
 mod attempts;
 mod dollars;
 pub mod exposition;
+mod names;
 mod requests;
 mod series;
 pub mod standing;
@@ -29,6 +30,7 @@ mod tests;
 
 pub use attempts::TRANSITIONS;
 pub use exposition::Format;
+pub use names::{LadderNames, Names, RungNames};
 pub use standing::{ConfigNow, JournalNow, LadderNow, Now, RungNow};
 
 use prometheus_client::registry::Registry;
@@ -36,35 +38,6 @@ use record::{AttemptEnd, RequestEnd};
 use shared::{AttemptKind, BreakerState, TokenVerdict, TransitionRule};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The names that labels are made of, as the config has them.
-#[derive(Debug, Clone, Default)]
-pub struct Names {
-    /// Every rung.
-    pub rungs: Vec<RungNames>,
-    /// Every ladder.
-    pub ladders: Vec<LadderNames>,
-}
-
-/// A rung's names.
-#[derive(Debug, Clone)]
-pub struct RungNames {
-    /// Its own.
-    pub rung: Arc<str>,
-    /// Its provider's, in the config.
-    pub provider: Arc<str>,
-    /// Its model's, in the config.
-    pub model: Arc<str>,
-}
-
-/// A ladder's names.
-#[derive(Debug, Clone)]
-pub struct LadderNames {
-    /// Its own.
-    pub ladder: Arc<str>,
-    /// Those of its rungs.
-    pub rungs: Vec<Arc<str>>,
-}
 
 /// Everything that is counted.
 #[derive(Debug)]

@@ -1,9 +1,7 @@
 //! What a change is about, and how a relay is asked for it.
 
-use super::{Dialog, Move};
-use crate::model::Model;
+use super::order::Move;
 use shared::OverrideMode;
-use shared::admin::changes::{Change, ChangeRequest, ConfigWord, NewOrder};
 
 /// What a change is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +13,7 @@ pub enum About {
         rungs: Vec<String>,
         /// What they become.
         mode: OverrideMode,
-        /// Which of [`Dialog::covers`] is chosen, where there is one rung.
+        /// Which of [`Dialog::covers`](super::state::Dialog::covers) is chosen, where there is one rung.
         cover: usize,
         /// Running streams are cut, too.
         cut: bool,
@@ -121,76 +119,5 @@ impl Deed {
             Self::Undo { .. } => serde_json::json!({"id": id, "reason": reason, "accept": accept}),
             _ => serde_json::json!({"id": id, "reason": reason}),
         }
-    }
-}
-
-impl About {
-    /// Puts what was meant on top of what the relay has now; gives the words for what changed.
-    pub(super) fn rebase(&mut self, model: &Model, covered: &[String]) -> String {
-        match self {
-            Self::Rungs { .. } => {
-                let words = |name: &String| {
-                    let forced = model.rung(name)?.forced.as_ref();
-                    Some(match forced {
-                        Some(forced) => format!(
-                            "{name} is {} now{}",
-                            forced.mode.spaced(" "),
-                            forced.by.as_ref().map(|by| format!(", by {by}")).unwrap_or_default()
-                        ),
-                        None => format!("{name} is back to auto now"),
-                    })
-                };
-                covered.iter().filter_map(words).collect::<Vec<_>>().join("; ")
-            }
-            Self::Order { ladder, rungs, seen, at, moves } => {
-                let Some(state) = model.ladder(ladder) else { return format!("{ladder} is gone") };
-                let chosen = rungs.get(*at).cloned();
-                seen.clone_from(&state.order);
-                *rungs = super::order::again(&state.order, moves);
-                *at = chosen
-                    .and_then(|name| rungs.iter().position(|rung| *rung == name))
-                    .unwrap_or(0);
-                let by = state.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
-                format!("{ladder} has another order now{by}; yours is put on top of it")
-            }
-            Self::ConfigOrder { ladder } => format!("{ladder} has another order now"),
-            Self::Deed(_) => String::new(),
-        }
-    }
-}
-
-impl Dialog {
-    /// The change as a relay is asked for it; `None`: it is no change.
-    #[must_use]
-    pub fn request(&self, model: &Model, relay: usize) -> Option<ChangeRequest> {
-        let changes = match &self.about {
-            About::Rungs { rungs, mode, cover, cut } => {
-                let covers = self.covers(model).into_iter().map(|(target, _)| target);
-                let targets: Vec<_> = match rungs.len() {
-                    1 => covers.skip(*cover).take(1).collect(),
-                    _ => covers.collect(),
-                };
-                let cut_streams = *cut && *mode == OverrideMode::ForcedOpen;
-                let change = |target| Change::Override { target, mode: *mode, cut_streams };
-                targets.into_iter().map(change).collect()
-            }
-            About::Order { ladder, rungs, .. } => {
-                let order = NewOrder::Rungs(rungs.clone());
-                vec![Change::Order { ladder: ladder.clone(), order }]
-            }
-            About::ConfigOrder { ladder } => {
-                let order = NewOrder::Config(ConfigWord::Config);
-                vec![Change::Order { ladder: ladder.clone(), order }]
-            }
-            About::Deed(_) => return None,
-        };
-        Some(ChangeRequest {
-            id: self.id.clone(),
-            reason: self.reason.trim().to_owned(),
-            ttl: self.ttl(),
-            changes,
-            expect: self.expect.get(&relay).cloned().unwrap_or_default(),
-            accept: self.accept.iter().cloned().collect(),
-        })
     }
 }

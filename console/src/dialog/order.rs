@@ -1,8 +1,6 @@
 //! Moving the rungs of an order. What is kept is what was meant, "haiku before opus", not the
 //! list: so that it can be put on top of another order.
 
-use super::{About, Dialog};
-
 /// One rung was put before another, or at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Move {
@@ -23,36 +21,6 @@ pub(super) fn again(order: &[String], moves: &[Move]) -> Vec<String> {
         rungs.insert(to.unwrap_or(rungs.len()), rung);
     }
     rungs
-}
-
-impl Dialog {
-    /// Moves the chosen rung of an order one place up or down.
-    pub fn shift(&mut self, down: bool) {
-        if let About::Order { at, .. } = &self.about {
-            let to = if down { at + 1 } else { at.saturating_sub(1) };
-            self.place(*at, to);
-        }
-    }
-
-    /// Puts the rung at `from` where the one at `to` stands.
-    pub fn place(&mut self, from: usize, to: usize) {
-        let About::Order { rungs, at, moves, .. } = &mut self.about else { return };
-        if from >= rungs.len() || to >= rungs.len() || from == to {
-            return;
-        }
-        let rung = rungs.remove(from);
-        rungs.insert(to, rung.clone());
-        *at = to;
-        moves.push(Move { rung, before: rungs.get(to + 1).cloned() });
-    }
-
-    /// Chooses the rung above or below.
-    pub fn choose(&mut self, down: bool) {
-        if let About::Order { rungs, at, .. } = &mut self.about {
-            let to = if down { *at + 1 } else { at.saturating_sub(1) };
-            *at = to.min(rungs.len().saturating_sub(1));
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Rows of several relays as one list. A row is shown only when no relay can still have one
 //! that belongs before it.
 
-use super::Sort;
+use super::filter::Sort;
 use shared::UnixMillis;
 use shared::admin::{RequestPage, RequestRow, Series};
 use std::cmp::Reverse;

@@ -1,7 +1,9 @@
 //! Alerts: what is worth calling somebody for who looks elsewhere. Each is raised once, until
 //! it clears. A breaker that opens and is absorbed raises none.
 
-use super::{Known, Model, lines, merge};
+use super::known::Known;
+use super::lines::lines;
+use super::merged::merge;
 use shared::diagnose::{Level, Rule, Trouble, is_failing, is_out};
 use shared::{OrderSource, UnixMillis};
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,6 +71,25 @@ impl Alerts {
         Some(worst.text)
     }
 
+    /// Raises what is due at `now` of these relays: `envs` are their names, and their relays.
+    pub fn raise(&mut self, relays: &[Known], envs: &[(String, Vec<usize>)], now: i64) {
+        let (mut all, mut since) = (Vec::new(), BTreeMap::new());
+        for (name, env) in envs {
+            let merged = merge(relays, env, now);
+            let lines = lines(relays, env, merged.as_ref(), now);
+            all.extend(of_lines(&lines, name, (&self.since, &mut since), now));
+        }
+        self.since = since;
+        all.extend(relays.iter().filter_map(|known| lost(known, now)));
+        for known in relays.iter().filter(|known| !known.is_stale(now)) {
+            all.extend(hands(known, self, now));
+        }
+        // Several relays say the same of one thing.
+        let mut seen = BTreeSet::new();
+        all.retain(|alert| seen.insert(alert.key.clone()));
+        self.stand(all, now);
+    }
+
     /// How it stands at `now`: what is new is added to [`Self::fresh`].
     fn stand(&mut self, all: Vec<Alert>, now: i64) {
         self.muted.retain(|_, until| *until > now);
@@ -82,32 +103,6 @@ impl Alerts {
         let loud = all.iter().filter(|alert| !self.muted.contains_key(&alert.key));
         self.told.extend(loud.map(|alert| (alert.key.clone(), now)));
         self.standing = all;
-    }
-}
-
-impl Model {
-    /// Raises what is to be raised at `now`, of every env, whatever is shown.
-    pub fn alert(&mut self, now: i64) {
-        let mut alerts = std::mem::take(&mut self.alerts);
-        let (mut all, mut since) = (Vec::new(), BTreeMap::new());
-        for env in self.envs() {
-            let merged = merge(&self.relays, &env, now);
-            let lines = lines(&self.relays, &env, merged.as_ref(), now);
-            let name =
-                env.iter().find_map(|it| self.relays.get(*it)?.board.as_ref()?.relay.env.clone());
-            let name = name.unwrap_or_else(|| self.names(&env));
-            all.extend(of_lines(&lines, &name, (&alerts.since, &mut since), now));
-        }
-        alerts.since = since;
-        all.extend(self.relays.iter().filter_map(|known| lost(known, now)));
-        for known in self.relays.iter().filter(|known| !known.is_stale(now)) {
-            all.extend(hands(known, &mut alerts, now));
-        }
-        // Several relays say the same of one thing.
-        let mut seen = BTreeSet::new();
-        all.retain(|alert| seen.insert(alert.key.clone()));
-        alerts.stand(all, now);
-        self.alerts = alerts;
     }
 }
 
@@ -197,6 +192,7 @@ fn hands(known: &Known, alerts: &mut Alerts, now: i64) -> Vec<Alert> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Model;
     use crate::settings::Settings;
     use shared::admin::Board;
     use shared::admin::sample::{self, NIGHT};
@@ -215,7 +211,7 @@ mod tests {
         board.at.0 += after;
         change(&mut board);
         let data = serde_json::to_string(&board).unwrap();
-        model.relays[0].apply("snapshot", &data, NIGHT.0 + after);
+        model.relays[0].apply(Some(shared::admin::FeedKind::Snapshot), &data, NIGHT.0 + after);
         model.merge(NIGHT.0 + after);
         model.alert(NIGHT.0 + after);
     }
@@ -338,7 +334,7 @@ mod tests {
         test.relay.env = Some("TEST".to_owned());
         test.ladders[0].users.failed = 40;
         let data = serde_json::to_string(&test).unwrap();
-        model.relays[1].apply("snapshot", &data, NIGHT.0);
+        model.relays[1].apply(Some(shared::admin::FeedKind::Snapshot), &data, NIGHT.0);
         model.relays[2].lost_at = Some(NIGHT.0 - LOST);
         model.alert(NIGHT.0);
         assert_eq!(model.viewed(), [0]);

@@ -1,6 +1,6 @@
 //! What is known of one relay, and how its feed changes that.
 
-use super::Offset;
+use super::offset::Offset;
 use serde::de::DeserializeOwned;
 use shared::admin::actions::Action;
 use shared::admin::feed::Operators;
@@ -106,15 +106,15 @@ impl Known {
         self.board.is_none() || self.age(now).is_none_or(|age| age > STALE)
     }
 
-    /// An event of its feed, which came at `now`.
-    pub fn apply(&mut self, kind: &str, data: &str, now: i64) {
+    /// An event of its feed, which came at `now`; `None`: one of a kind that is not known here.
+    pub fn apply(&mut self, kind: Option<FeedKind>, data: &str, now: i64) {
         if let Some(gap) = self.age(now).filter(|gap| *gap > STALE) {
             self.away = Some(Away { gap, ..Away::default() });
         }
         self.heard_at = Some(now);
         self.reach = Reach::Open;
         (self.lost_at, self.wants_token) = (None, false);
-        let Ok(kind) = kind.parse::<FeedKind>() else { return };
+        let Some(kind) = kind else { return };
         if let Err(error) = self.read(kind, data, now) {
             // A newer relay may say more than this program knows.
             self.unread = Some(format!("{kind}: {error}"));

@@ -1,7 +1,8 @@
 //! What is wrong, over all relays of the view: what their boards say together, and what only
 //! somebody who watches several of them can know.
 
-use super::{Known, Merged, Reach};
+use super::known::{Known, Reach};
+use super::merged::Merged;
 use shared::UnixMillis;
 use shared::admin::Board;
 use shared::admin::actions::{Action, ActionKind};
@@ -174,7 +175,7 @@ mod tests {
             board.relay.name = Some(format!("eu-{index}"));
             change(&mut board);
             let data = serde_json::to_string(&board).unwrap();
-            model.relays[index].apply("snapshot", &data, NIGHT.0);
+            model.relays[index].apply(Some(shared::admin::FeedKind::Snapshot), &data, NIGHT.0);
         }
         model.merge(NIGHT.0);
         model

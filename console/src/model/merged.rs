@@ -1,7 +1,7 @@
 //! Several relays' boards as one: for each rung the worst state and how many have it; counts
 //! add, histograms merge, and a percentile is read from the merged one, never averaged.
 
-use super::Known;
+use super::known::Known;
 use shared::admin::board::{Bucket, LadderSpark, RungNow, RungSpark, Step, Users};
 use shared::admin::{Board, LadderState, RungState};
 use shared::diagnose::{is_failing, is_held};
@@ -312,7 +312,11 @@ mod tests {
         board.relay.name = Some(name.to_owned());
         change(&mut board);
         let mut known = Known::new(name);
-        known.apply("snapshot", &serde_json::to_string(&board).unwrap(), NIGHT.0);
+        known.apply(
+            Some(shared::admin::FeedKind::Snapshot),
+            &serde_json::to_string(&board).unwrap(),
+            NIGHT.0,
+        );
         known
     }
 

@@ -8,8 +8,8 @@ use eframe::egui::{Align2, Context, Grid, RichText, ScrollArea, Window};
 /// Draws it.
 pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
     let all = commands::all();
-    let with_keys = all.iter().filter(|command| !command.keys.is_empty());
-    let rows: Vec<(&str, &str)> = with_keys.map(|command| (command.keys, command.words)).collect();
+    let with_keys = all.iter().filter(|command| !command.key.is_empty());
+    let rows: Vec<(&str, &str)> = with_keys.map(|command| (command.key, command.words)).collect();
     let rows: Vec<(&str, &str)> = commands::OTHERS.into_iter().chain(rows).collect();
     let half = rows.len().div_ceil(2);
     let window = Window::new("Keys").anchor(Align2::CENTER_CENTER, [0.0, 0.0]);

@@ -1,8 +1,9 @@
 //! The palette: all commands, by their words.
 
 use super::{Scene, line};
+use crate::commands;
+use crate::msg::Msg;
 use crate::theme::mono;
-use crate::update::Msg;
 use eframe::egui::{Align2, Context, RichText, ScrollArea, TextEdit, Window};
 
 /// Draws it.
@@ -17,22 +18,22 @@ pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
         let edit = ui.add(edit).labelled_by(label.id);
         edit.request_focus();
         if edit.changed() {
-            scene.out.push(Msg::PaletteText(text));
+            scene.say(Msg::PaletteText(text));
         }
-        let found = palette.found();
+        let found = commands::found(&palette.text);
         if found.is_empty() {
             line(ui, "no command has these words", scene.colours.warn);
         }
         ScrollArea::vertical().max_height(420.0).show(ui, |ui| {
             for (place, command) in found.iter().enumerate() {
                 let chosen = place == palette.at;
-                let text = format!("{:<12} {}", command.keys, command.words);
+                let text = format!("{:<12} {}", command.key, command.words);
                 let row = ui.selectable_label(chosen, RichText::new(text).font(mono()));
                 if chosen {
                     row.scroll_to_me(None);
                 }
                 if row.clicked() {
-                    scene.out.push(Msg::Run(place));
+                    scene.say(Msg::Run(place));
                 }
             }
         });

@@ -1,8 +1,8 @@
 //! Asks for the token of a relay that wants one. It is kept in memory only.
 
 use super::{Scene, focus_once, line};
+use crate::msg::Msg;
 use crate::theme::mono;
-use crate::update::Msg;
 use eframe::egui::{Align2, Context, Id, RichText, TextEdit, Window};
 
 /// Draws it.
@@ -26,14 +26,14 @@ pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
         let edit = ui.add(edit).labelled_by(label.id);
         focus_once(ui, &edit, known.name());
         if edit.changed() {
-            scene.out.push(Msg::TokenText(text));
+            scene.say(Msg::TokenText(text));
         }
         ui.horizontal(|ui| {
             if ui.button(RichText::new("Esc cancel").font(mono())).clicked() {
-                scene.out.push(Msg::Back);
+                scene.say(Msg::Back);
             }
             if ui.button(RichText::new("Enter use it").font(mono())).clicked() {
-                scene.out.push(Msg::Enter);
+                scene.say(Msg::Enter);
             }
         });
     });

@@ -2,8 +2,10 @@
 
 use super::Scene;
 use crate::model::{Reach, Screen, View};
+use crate::msg::Msg;
+use crate::receive::is_counting;
 use crate::theme::mono;
-use crate::update::{Msg, is_counting};
+
 use eframe::egui::{Align, Layout, RichText, Ui};
 use shared::admin::Role;
 use shared::figures::span;
@@ -18,7 +20,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
             let colour = if chosen { scene.colours.text } else { scene.colours.dim };
             let text = RichText::new(format!("{number} {}", screen.name())).font(mono());
             if ui.selectable_label(chosen, text.color(colour)).clicked() {
-                scene.out.push(Msg::Go(screen));
+                scene.say(Msg::Go(screen));
             }
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| right(ui, scene));
@@ -33,7 +35,7 @@ fn relays(ui: &mut Ui, scene: &mut Scene<'_>) {
         let text = RichText::new(env).font(mono()).color(colours.text).strong();
         let all = ui.selectable_label(false, text).on_hover_text("all of this env together (r)");
         if all.clicked() {
-            scene.out.push(Msg::Watch(View::Env(viewed.first().copied().unwrap_or(0))));
+            scene.say(Msg::Watch(View::Env(viewed.first().copied().unwrap_or(0))));
         }
     }
     for (index, known) in scene.model.relays.iter().enumerate() {
@@ -51,7 +53,7 @@ fn relays(ui: &mut Ui, scene: &mut Scene<'_>) {
         let several = scene.model.relays.len() > 1;
         let text = if several && viewed.contains(&index) { text.underline() } else { text };
         if ui.selectable_label(false, text).clicked() {
-            scene.out.push(Msg::Watch(View::One(index)));
+            scene.say(Msg::Watch(View::One(index)));
         }
     }
 }

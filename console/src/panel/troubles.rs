@@ -1,9 +1,9 @@
 //! The lines on top: what is wrong, in words, the worst first.
 
 use super::{Scene, line};
+use crate::board;
 use crate::model::Reach;
 use crate::theme::mono;
-use crate::update::Msg;
 use eframe::egui::{Label, RichText, Sense, Ui};
 use shared::diagnose::Level;
 
@@ -38,7 +38,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
         let text = if here { text.underline() } else { text };
         let label = Label::new(text).truncate().sense(Sense::click());
         if ui.add(label).on_hover_text(&trouble.text).clicked() {
-            scene.out.push(Msg::TroubleAt(place));
+            scene.say(board::Msg::TroubleAt(place));
         }
     }
     let more = troubles.len().saturating_sub(SHOWN);
@@ -46,7 +46,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
         let text = if all { "  fewer".to_owned() } else { format!("  +{more} more, ] goes on") };
         let text = RichText::new(text).font(mono()).color(colours.dim);
         if ui.add(Label::new(text).sense(Sense::click())).clicked() {
-            scene.out.push(Msg::AllTroubles);
+            scene.say(board::Msg::AllTroubles);
         }
     }
 }

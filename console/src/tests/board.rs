@@ -1,7 +1,8 @@
 //! The Board: what it says, and what keys do on it.
 
 use super::{Desk, opened, press, window};
-use crate::model::{Screen, Turn};
+use crate::board::Turn;
+use crate::model::Screen;
 use eframe::egui::{Key, Vec2};
 use egui_kittest::kittest::Queryable as _;
 use shared::OverrideMode;

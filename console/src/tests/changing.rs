@@ -2,7 +2,8 @@
 
 use super::{Desk, opened, press, press_with};
 use crate::dialog::Sent;
-use crate::update::{News, Task};
+use crate::news::{News, NotDone};
+use crate::task::Task;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
 use shared::OverrideMode;
@@ -139,8 +140,8 @@ fn a_dialog_that_was_closed_too_soon_keeps_nobody_from_undoing() {
 #[test]
 fn a_refusal_and_a_silence_are_told_apart_and_neither_is_sent_again() {
     for (result, words) in [
-        (Err((false, "somebody was faster".to_owned())), "refused: somebody was faster"),
-        (Err((true, "no answer".to_owned())), "not confirmed"),
+        (Err(NotDone::Refused("somebody was faster".to_owned())), "refused: somebody was faster"),
+        (Err(NotDone::MayBeDone("no answer".to_owned())), "not confirmed"),
     ] {
         let mut harness = opened(Desk::with(&sick()));
         press(&mut harness, Key::G);
@@ -220,7 +221,7 @@ fn one_relays_refusal_is_not_wiped_out_by_anothers_word() {
     press_with(&mut harness, CONFIRM.0, CONFIRM.1);
     let id = harness.state().changes()[0].id.clone();
     press(&mut harness, Key::Escape);
-    let refused = Err((false, "somebody was faster".to_owned()));
+    let refused = Err(NotDone::Refused("somebody was faster".to_owned()));
     harness.state_mut().news(News::Done { relay: 0, id: id.clone(), result: refused });
     harness.state_mut().news(News::Done { relay: 1, id, result: Ok(serde_json::json!({})) });
     harness.run_steps(2);
@@ -240,7 +241,7 @@ fn what_was_not_confirmed_is_looked_up_with_the_next_sign_of_life_and_never_sent
     press(&mut harness, Key::D);
     press_with(&mut harness, CONFIRM.0, CONFIRM.1);
     let id = harness.state().changes()[0].id.clone();
-    let lost = Err((true, "it broke off".to_owned()));
+    let lost = Err(NotDone::MayBeDone("it broke off".to_owned()));
     harness.state_mut().news(News::Done { relay: 0, id: id.clone(), result: lost });
     let looked =
         |desk: &Desk| desk.sent.iter().filter(|task| matches!(task, Task::LookUp { .. })).count();
@@ -383,7 +384,7 @@ fn a_test_call_is_not_taken_for_done_before_its_answer_is_known() {
     press(&mut harness, Key::T);
     press_with(&mut harness, CONFIRM.0, CONFIRM.1);
     let id = harness.state().console.model.dialog.as_ref().unwrap().id.clone();
-    let lost = Err((true, "it broke off".to_owned()));
+    let lost = Err(NotDone::MayBeDone("it broke off".to_owned()));
     harness.state_mut().news(News::Done { relay: 0, id: id.clone(), result: lost });
     let unanswered = Action {
         id: id.clone(),

@@ -1,7 +1,7 @@
 //! Old looks old, and nothing is sent on the strength of it.
 
 use super::{Desk, opened, press, press_with};
-use crate::update::News;
+use crate::news::News;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
 use shared::admin::sample;
@@ -39,7 +39,7 @@ fn after_five_seconds_of_silence_the_cells_ask_and_actions_are_off() {
     press(&mut harness, Key::P);
     press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
     assert!(
-        harness.state().sent.iter().all(|task| !matches!(task, crate::update::Task::Deed { .. }))
+        harness.state().sent.iter().all(|task| !matches!(task, crate::task::Task::Deed { .. }))
     );
 }
 

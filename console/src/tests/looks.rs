@@ -2,12 +2,13 @@
 //! window, and with no glyph that the fonts lack.
 
 use super::{Desk, press, window};
-use crate::model::Turn;
+use crate::board::Turn;
 use eframe::egui::{FontFamily, FontId, Key, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use shared::OverrideMode;
 use shared::admin::{Board, sample};
+use std::path::Path;
 
 fn busy(ladders: usize) -> Board {
     let rungs = ["sol", "opus", "haiku", "mistral", "local", "gemini", "seventh"];
@@ -117,27 +118,21 @@ fn a_heading_of_the_turned_board_is_all_of_its_rungs() {
 /// Every character of the console's own words, and of what relays may send, is in the font.
 #[test]
 fn the_fonts_have_every_glyph_that_is_drawn() {
-    let sources = [
-        include_str!("../cell.rs"),
-        include_str!("../commands.rs"),
-        include_str!("../summary.rs"),
-        include_str!("../update/news.rs"),
-        include_str!("../panel/actions.rs"),
-        include_str!("../panel/breakers.rs"),
-        include_str!("../panel/dialog.rs"),
-        include_str!("../panel/history.rs"),
-        include_str!("../panel/ladders.rs"),
-        include_str!("../panel/reorder.rs"),
-        include_str!("../panel/setup.rs"),
-        include_str!("../panel/side.rs"),
-        include_str!("../panel/status.rs"),
-        include_str!("../panel/top.rs"),
-        include_str!("../panel/troubles.rs"),
-        include_str!("../panel/turned.rs"),
-        include_str!("../panel/waterfall.rs"),
-    ];
-    let mut wanted: Vec<char> =
-        sources.iter().flat_map(|text| text.chars()).filter(|c| !c.is_ascii()).collect();
+    let mut wanted: Vec<char> = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let text = std::fs::read_to_string(path).unwrap();
+                // What tests type in stands at the end of a file.
+                let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap().to_owned();
+                wanted.extend(text.chars().filter(|c| !c.is_ascii()));
+            }
+        }
+    }
     wanted.extend("–…→▁█".chars());
     wanted.sort_unstable();
     wanted.dedup();

@@ -79,7 +79,7 @@ fn a_relay_that_was_never_heard_of_is_told_and_named_too() {
     let mut desk = Desk::of(&[board("eu-1", "PROD", open)]);
     desk.console.model.relays.push(crate::model::Known::new("http://127.0.0.1:9738"));
     let why = "connection refused".to_owned();
-    desk.news(crate::update::News::Lost { relay: 1, why, token: false });
+    desk.news(crate::news::News::Lost { relay: 1, why, token: false });
     let mut harness = opened(desk);
     assert!(harness.query_all_by_label_contains("127.0.0.1:9738 is lost: connection").count() > 0);
     press(&mut harness, Key::G);
@@ -110,8 +110,8 @@ fn the_view_does_not_jump_when_the_first_relay_comes_up_later() {
     for relay in [1, 0] {
         let data = serde_json::to_string(&boards[relay]).unwrap();
         let kind = "snapshot".to_owned();
-        tell.send(crate::update::News::Event { relay, kind, data, at: now }).unwrap();
-        console.hear(now);
+        tell.send(crate::news::News::Event { relay, kind, data, at: now }).unwrap();
+        console.take_news(now);
         assert_eq!(console.model.viewed(), [1], "who answered first is shown, and stays");
     }
 }
@@ -131,8 +131,8 @@ fn an_open_dialog_keeps_the_relays_that_it_was_opened_for() {
         .state()
         .sent
         .iter()
-        .filter(|task| matches!(task, crate::update::Task::Change { .. }))
-        .map(crate::update::Task::relay)
+        .filter(|task| matches!(task, crate::task::Task::Change { .. }))
+        .map(crate::task::Task::relay)
         .collect();
     assert_eq!(relays, [0]);
 }
@@ -191,8 +191,8 @@ fn a_lost_relay_is_named_where_it_will_not_know() {
         .state()
         .sent
         .iter()
-        .filter(|task| matches!(task, crate::update::Task::Change { .. }))
-        .map(crate::update::Task::relay)
+        .filter(|task| matches!(task, crate::task::Task::Change { .. }))
+        .map(crate::task::Task::relay)
         .collect();
     assert_eq!(relays, [0]);
     // It comes back: nothing was queued for it.

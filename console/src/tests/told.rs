@@ -2,7 +2,8 @@
 //! summary, marks, and what a protected relay wants typed.
 
 use super::{Desk, opened, press, press_with};
-use crate::update::{News, Task, Which};
+use crate::news::News;
+use crate::task::{Task, Which};
 use eframe::egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
 use shared::RequestId;

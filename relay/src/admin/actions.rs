@@ -1,10 +1,10 @@
 //! `GET /admin/v1/actions` and `/admin/v1/actions/{id}`: who did what, when, and why.
 
-use super::Problem;
 use super::deeds::find;
 use super::openapi::filters::ActionQuery;
 use super::openapi::refusals::{Gated, Named, Read};
 use super::part::Part;
+use super::problem::Problem;
 use super::requests::{read, value};
 use crate::drive::Hub;
 use axum::Json;

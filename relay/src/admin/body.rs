@@ -3,7 +3,7 @@
 //! A page in a browser can send a form or plain text to anybody; that it cannot send
 //! `application/json` unasked is what keeps it from changing anything here.
 
-use super::Problem;
+use super::problem::Problem;
 use axum::extract::{FromRequest, Request};
 use http::{StatusCode, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};

@@ -1,10 +1,10 @@
 //! `POST /admin/v1/changes` and `/preview`, and their short forms for one rung or ladder.
 
-use super::Problem;
 use super::body::Wanted;
 use super::openapi::filters::{MustHaveSeen, Seen};
 use super::openapi::refusals::{Doing, Gated, Named, Ordering, Versioned};
 use super::part::Part;
+use super::problem::Problem;
 use super::requests::read;
 use super::tokens::Operator;
 use crate::drive::{Answer, Hub, look, operator};

@@ -1,10 +1,10 @@
 //! Probes, checks, undo and notes.
 
-use super::Problem;
 use super::body::Wanted;
 use super::changes::{first_answer, told};
 use super::openapi::refusals::{Doing, Gated, Read};
 use super::part::Part;
+use super::problem::Problem;
 use super::requests::read;
 use super::tokens::Operator;
 use crate::drive::{Hub, operator};

@@ -3,9 +3,9 @@
 //! The reader is asked for nothing: as long as it does not read, nothing is made for
 //! it. What it then gets is how things are, not every step on the way there.
 
-use super::Problem;
 use super::openapi::filters::{FeedQuery, Resume};
 use super::openapi::refusals::Gated;
+use super::problem::Problem;
 use crate::drive::{self, Drain, Hub};
 use crate::feed::{Listener, Topics};
 use crate::wall;

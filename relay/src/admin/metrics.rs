@@ -1,7 +1,7 @@
 //! `GET /metrics`: numbers for Prometheus.
 
-use super::Problem;
 use super::openapi::refusals::Gated;
+use super::problem::Problem;
 use crate::drive::Hub;
 use crate::drive::standing::standing;
 use crate::metrics::Format;

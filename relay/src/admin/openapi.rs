@@ -7,6 +7,7 @@
 pub(super) mod filters;
 pub(super) mod refusals;
 
+use axum::Extension;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderValue, header};
@@ -133,13 +134,16 @@ fn may_be_null(field: &Value) -> bool {
         || field.get("oneOf").and_then(Value::as_array).is_some_and(one_of)
 }
 
+/// The document, made when it is first asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Document(pub(super) &'static LazyLock<Bytes>);
+
 /// This document
 #[utoipa::path(
     get, path = "/admin/v1/openapi.json", tag = "process", operation_id = "openapi",
     responses((status = 200, description = "OpenAPI 3.1.", body = Value), Gated),
 )]
-pub(super) async fn show() -> Response {
-    static DOCUMENT: LazyLock<Bytes> = LazyLock::new(super::document);
+pub(super) async fn show(Extension(Document(document)): Extension<Document>) -> Response {
     let kind = HeaderValue::from_static("application/json");
-    ([(header::CONTENT_TYPE, kind)], DOCUMENT.clone()).into_response()
+    ([(header::CONTENT_TYPE, kind)], (*document).clone()).into_response()
 }

@@ -1,6 +1,6 @@
 //! The one part of a path that names something: a rung, a ladder, an id.
 
-use super::Problem;
+use super::problem::Problem;
 use axum::extract::{FromRequestParts, Path};
 use http::StatusCode;
 use http::request::Parts;

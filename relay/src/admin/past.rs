@@ -1,8 +1,8 @@
 //! `GET /admin/v1/transitions`, `/series` and `/summary`: what was.
 
-use super::Problem;
 use super::openapi::filters;
 use super::openapi::refusals::{Gated, Read};
+use super::problem::Problem;
 use super::requests::{read, value};
 use crate::drive::Hub;
 use crate::wall;

@@ -1,9 +1,9 @@
 //! `GET /admin/v1/requests` and `/admin/v1/requests/{id}`: the journal, read only.
 
-use super::Problem;
 use super::openapi::filters::RequestQuery;
 use super::openapi::refusals::{Gated, Named, Read};
 use super::part::Part;
+use super::problem::Problem;
 use crate::drive::Hub;
 use axum::Json;
 use axum::extract::{Query, State};

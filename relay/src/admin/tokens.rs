@@ -1,7 +1,7 @@
 //! Bearer tokens of operators and viewers: who calls, and what they may.
 
-use super::Problem;
 use super::limiter::Limiter;
+use super::problem::Problem;
 use crate::config::{Role, Token};
 use axum::extract::FromRequestParts;
 use http::request::Parts;

@@ -1,8 +1,9 @@
 //! `belay actions`: what operators have done, what of it is in force, who and why.
 
-use super::relays::{Ended, RelayArgs, Relays};
+use super::common::Ended;
+use super::common::{Failed, block_on};
+use super::relays::{RelayArgs, Relays};
 use super::requests::{failed, moment, title};
-use super::{Failed, block_on};
 use crate::{screen, wall};
 use shared::UnixMillis;
 use shared::admin::actions::{Action, ActionKind, ActionPage};

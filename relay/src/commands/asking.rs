@@ -1,6 +1,6 @@
 //! Whether a change is meant: the preview was read, and somebody says yes.
 
-use super::Failed;
+use super::common::Failed;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 /// Who can be asked.

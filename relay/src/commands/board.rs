@@ -1,7 +1,8 @@
 //! `belay board`: how everything stands, on one screen.
 
-use super::relays::{Ended, RelayArgs, Relays};
-use super::{Failed, block_on, complain};
+use super::common::Ended;
+use super::common::{Failed, block_on, complain};
+use super::relays::{RelayArgs, Relays};
 use crate::screen::{self, Seen, View};
 use crate::wall;
 use policy::Time;

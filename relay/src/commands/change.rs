@@ -2,9 +2,10 @@
 //! question, and then at each relay once.
 
 use super::asking::{Asking, agreed, on_terminal};
+use super::common::Ended;
+use super::common::{Failed, block_on, complain};
 use super::deliver::{Deal, Delivery, SOON, deliver, id_or_fresh, report, worst};
-use super::relays::{Ended, RelayArgs, Relays};
-use super::{Failed, block_on, complain};
+use super::relays::{RelayArgs, Relays};
 use crate::{screen, wall};
 use futures_util::future::join_all;
 use http::Method;

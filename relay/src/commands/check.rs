@@ -1,6 +1,6 @@
 //! `belay check`: every problem of a config at once.
 
-use super::{Failed, complain, config, say};
+use super::common::{Failed, complain, config, say};
 use std::path::Path;
 
 pub(super) fn run(path: &Path) -> Result<(), Failed> {

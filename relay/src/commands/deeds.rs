@@ -1,8 +1,9 @@
 //! `belay probe`, `check-rung` and `note`: what is no change of an override or order.
 
+use super::common::Ended;
+use super::common::{Failed, complain, usage};
 use super::deliver::{Deal, Delivery, SOON, deliver, id_or_fresh, report, worst};
-use super::relays::{Ended, RelayArgs, Relays};
-use super::{Failed, complain, usage};
+use super::relays::{RelayArgs, Relays};
 use crate::screen;
 use http::Method;
 use serde::Serialize;

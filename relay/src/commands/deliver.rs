@@ -1,8 +1,9 @@
 //! One deed to one relay, done at the most once: what is not confirmed is looked up by
 //! its id, and never sent again by itself.
 
-use super::Failed;
-use super::relays::{Ended, Relays};
+use super::common::Ended;
+use super::common::Failed;
+use super::relays::Relays;
 use crate::screen::{self, Line};
 use crate::wall;
 use http::{Method, StatusCode};
@@ -48,7 +49,7 @@ pub(super) async fn deliver<T: DeserializeOwned>(
         Err(CallError::NotConfirmed(why)) => why,
         Err(error) => return Delivery::Failed(error),
     };
-    super::complain(format_args!("belay: {why} Looking for action {} …", deal.id));
+    super::common::complain(format_args!("belay: {why} Looking for action {} …", deal.id));
     let mut more = "It may have been done.";
     for look in 0..LOOKS {
         if look > 0 {
@@ -109,22 +110,25 @@ fn refused(relays: &Relays, remote: &Remote, id: &str, error: &CallError) {
         relays.say_json(remote, Err(error));
     }
     match error {
-        CallError::NotSent(text) => super::complain(format!("belay: not sent: {text}")),
+        CallError::NotSent(text) => super::common::complain(format!("belay: not sent: {text}")),
         CallError::Refused(_, detail, text) => {
-            super::complain(format!("belay: refused: {text}"));
+            super::common::complain(format!("belay: refused: {text}"));
             if let Some(present) = &detail.present {
-                super::complain("belay: nothing was changed. So it is now:");
+                super::common::complain("belay: nothing was changed. So it is now:");
                 relays.tell(&screen::present(present, wall::unix()));
             }
             if !detail.ladders.is_empty() {
                 let accept: Vec<_> =
                     detail.ladders.iter().map(|name| format!("--accept {name}")).collect();
-                super::complain(format!("belay: if that is meant, add {}.", accept.join(" ")));
+                super::common::complain(format!(
+                    "belay: if that is meant, add {}.",
+                    accept.join(" ")
+                ));
             }
         }
         CallError::NotConfirmed(text) => {
             let relay = remote.shown();
-            super::complain(format!(
+            super::common::complain(format!(
                 "belay: NOT CONFIRMED: {text} Look with\n  belay actions {id} --relay {relay}\nIf \
                  there is no such action, the same command with --id {id} does it, and once at the \
                  most."

@@ -5,16 +5,17 @@
 
 mod traffic;
 
+use super::common::{Failed, block_on, say, watched_config};
 use super::running::{Listeners, Ready, run_relay};
 use super::watching::Source;
-use super::{Failed, block_on, say, watched_config};
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, Command};
+use tokio::process::Command;
+use traffic::Simulated;
 
 /// Arguments of `belay demo`.
 #[derive(Debug, clap::Args)]
@@ -42,15 +43,6 @@ const PROVIDERS: [(&str, &str, &str, f64, f64); 3] = [
     ("bravo", "600ms", "50ms", 3.0, 15.0),
     ("local", "900ms", "70ms", 0.0, 0.0),
 ];
-
-/// One simulated provider's process.
-struct Simulated {
-    name: &'static str,
-    url: String,
-    pid: u32,
-    /// Killed when dropped.
-    _child: Child,
-}
 
 pub(super) fn run(args: &DemoArgs) -> Result<(), Failed> {
     block_on(demo(args))?

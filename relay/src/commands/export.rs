@@ -1,8 +1,8 @@
 //! `belay export`: the requests that `capture` has kept, as JSON lines, for whoever grades
 //! answers.
 
+use super::common::{Failed, say};
 use super::journal::{Place, reader, time};
-use super::{Failed, say};
 use journal::CaptureFilter;
 use shared::UnixMillis;
 
@@ -39,7 +39,7 @@ pub(super) fn run(args: &ExportArgs) -> Result<(), Failed> {
         return Err(error.into());
     }
     if count == 0 {
-        super::complain(
+        super::common::complain(
             "belay: nothing was captured. Only a ladder with capture = \"failover\" keeps requests, \
              and of those only what a rung below the first one answered.",
         );

@@ -1,6 +1,6 @@
 //! `belay hash-key`: client keys are stored as hashes only.
 
-use super::{Failed, complain, say};
+use super::common::{Failed, complain, say};
 use sha2::{Digest as _, Sha256};
 use std::io::{IsTerminal as _, Read as _};
 

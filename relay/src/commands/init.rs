@@ -3,7 +3,7 @@
 //! It never holds a key: only the name of the variable that does. It is sound as it
 //! is, also where no key was found.
 
-use super::{Failed, complain, say, variable};
+use super::common::{Failed, complain, say, variable};
 use shared::Dialect;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;

@@ -1,6 +1,6 @@
 //! `belay journal`: reads the journal from a terminal, the relay running or not.
 
-use super::{Failed, say};
+use super::common::{Failed, say};
 use crate::config::journal_path;
 use journal::{Reader, RequestFilter, Sort};
 use shared::admin::{AttemptRow, RequestDetail, RequestRow};

@@ -1,6 +1,6 @@
 //! `belay mock`: one simulated provider.
 
-use super::{Failed, block_on, say};
+use super::common::{Failed, block_on, say};
 use ::mock::{MockArgs, serve};
 
 pub(super) fn run(args: MockArgs) -> Result<(), Failed> {

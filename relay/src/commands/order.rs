@@ -1,8 +1,8 @@
 //! `belay order`: which rung of a ladder is tried first.
 
 use super::change::{ChangeArgs, UnknownName, make};
-use super::relays::Ended;
-use super::{Failed, usage};
+use super::common::Ended;
+use super::common::{Failed, usage};
 use shared::admin::Board;
 use shared::admin::changes::{Change, ConfigWord, NewOrder};
 

@@ -1,8 +1,8 @@
 //! `belay override`: forces rungs open or closed, or lets the breaker decide again.
 
 use super::change::{ChangeArgs, UnknownName, make};
-use super::relays::Ended;
-use super::{Failed, usage};
+use super::common::Ended;
+use super::common::{Failed, usage};
 use shared::OverrideMode;
 use shared::admin::Board;
 use shared::admin::changes::{Change, Target};

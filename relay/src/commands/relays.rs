@@ -1,41 +1,12 @@
 //! Which relays a command talks to, with which token, and how it speaks to its reader.
 
-use super::{Failed, block_on, complain, running};
+use super::common::{Failed, block_on, complain};
+use super::running;
 use crate::screen::{Line, Look};
 use futures_util::future::join_all;
 use shared::remote::{self, CallError, Remote};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
-use std::process::ExitCode;
-
-/// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Ended {
-    /// Done.
-    Done = 0,
-    /// Refused, or failed: nothing was done, or not everywhere.
-    Failed = 1,
-    /// The command line makes no sense.
-    Usage = 2,
-    /// Sent, and nobody knows whether it was done.
-    NotConfirmed = 3,
-}
-
-impl From<Ended> for ExitCode {
-    fn from(ended: Ended) -> Self {
-        Self::from(ended as u8)
-    }
-}
-
-impl Ended {
-    /// How a call that went wrong ended.
-    pub(super) const fn of(error: &CallError) -> Self {
-        match error {
-            CallError::NotConfirmed(_) => Self::NotConfirmed,
-            CallError::NotSent(_) | CallError::Refused(..) => Self::Failed,
-        }
-    }
-}
 
 /// Arguments of every command that talks to relays.
 #[derive(Debug, Clone, clap::Args)]
@@ -103,14 +74,14 @@ impl Relays {
     /// The API's own JSON: of one relay as it came, of several a line each.
     pub(super) fn say_json(&self, remote: &Remote, answer: Result<&str, &CallError>) {
         match answer {
-            Ok(json) if !self.several() => super::say(json),
+            Ok(json) if !self.several() => super::common::say(json),
             Ok(json) => {
                 let relay = serde_json::Value::from(remote.shown());
-                super::say(format_args!("{{\"relay\":{relay},\"answer\":{json}}}"));
+                super::common::say(format_args!("{{\"relay\":{relay},\"answer\":{json}}}"));
             }
             Err(error) if self.several() => {
                 let (relay, error) = (remote.shown(), error.to_string());
-                super::say(serde_json::json!({ "relay": relay, "error": error }));
+                super::common::say(serde_json::json!({ "relay": relay, "error": error }));
             }
             // The complaint on standard error says it.
             Err(_) => {}

@@ -1,8 +1,9 @@
 //! `belay requests`: the history, and one request as a waterfall.
 
+use super::common::Ended;
+use super::common::{Failed, block_on, complain, say};
 use super::journal::NoTime;
-use super::relays::{Ended, RelayArgs, Relays};
-use super::{Failed, block_on, complain, say};
+use super::relays::{RelayArgs, Relays};
 use crate::screen::{self, Listed};
 use crate::wall;
 use futures_util::future::join_all;

@@ -1,7 +1,7 @@
 //! A running relay, from its listeners to its orderly end.
 
+use super::common::{Failed, complain};
 use super::watching::Source;
-use super::{Failed, complain};
 use crate::config::Config;
 use crate::drive::{Drain, Hub};
 use crate::listen::{Limits, Listener};

@@ -1,8 +1,8 @@
 //! `belay serve`: the relay itself.
 
+use super::common::{Failed, block_on, complain, say, watched_config};
 use super::running::{Listeners, Ready, run_relay};
 use super::watching::Source;
-use super::{Failed, block_on, complain, say, watched_config};
 use std::path::Path;
 
 pub(super) fn run(path: &Path) -> Result<(), Failed> {

@@ -3,8 +3,9 @@
 
 mod fake;
 
-use super::relays::Ended;
-use super::{Cli, Failed};
+use super::Cli;
+use super::common::Ended;
+use super::common::Failed;
 use clap::Parser as _;
 use fake::{Fake, Reply, Seen};
 use serde_json::{Value, json};

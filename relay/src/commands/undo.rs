@@ -1,11 +1,12 @@
 //! `belay undo`: takes an action back, after saying what that leads to.
 
 use super::change::{Shown, may};
+use super::common::Ended;
+use super::common::{Failed, block_on, complain};
 use super::deeds::DeedArgs;
 use super::deliver::{Deal, SOON, deliver, id_or_fresh, report, worst};
-use super::relays::{Ended, Relays};
+use super::relays::Relays;
 use super::requests::failed;
-use super::{Failed, block_on, complain};
 use crate::{screen, wall};
 use futures_util::future::join_all;
 use http::{Method, StatusCode};

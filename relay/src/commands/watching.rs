@@ -8,7 +8,7 @@
 //! A change is acted on once the files hold still, so that half a file is not
 //! taken for a whole one. SIGHUP is acted on at once: whoever sends it is done.
 
-use super::variable;
+use super::common::variable;
 use crate::config::{Refused, Seen, load_seen};
 use crate::drive::config_state;
 use crate::drive::reload::{self, Reloaded};

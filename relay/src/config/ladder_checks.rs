@@ -1,24 +1,23 @@
 //! What is wrong or odd about a ladder as a whole.
 
-use super::ladders::Ladder;
 use super::providers::Provider;
 use super::rungs::Rung;
 use super::tree::{Placed, Table};
 use super::units::show_duration;
-use policy::Capability;
 use policy::ladder::DEFAULT_TTFT;
+use policy::{Capability, LadderSpec};
 use std::collections::HashSet;
 use std::time::Duration;
 
 /// Checks one ladder whose keys have been read.
 pub(super) fn check(
-    ladder: &Ladder,
+    ladder: &LadderSpec,
     table: &Table<'_>,
     providers: &[Placed<Provider>],
     rungs: &[Placed<Rung>],
 ) {
     let members: Vec<&Placed<Rung>> =
-        ladder.spec.rungs.iter().filter_map(|at| rungs.get(at.0)).collect();
+        ladder.rungs.iter().filter_map(|at| rungs.get(at.0)).collect();
     // A ladder with a mistake in its list is not judged by what is left of it.
     if !table.report.failed(&table.at.child("rungs").key) {
         redundancy(table, &members);
@@ -28,9 +27,7 @@ pub(super) fn check(
         rung_clocks(ladder, table, providers, &members);
     }
     own_clocks(ladder, table);
-    if let Some(retries) =
-        ladder.spec.retries.filter(|retries| ladder.spec.fail_fast && *retries > 0)
-    {
+    if let Some(retries) = ladder.retries.filter(|retries| ladder.fail_fast && *retries > 0) {
         let at = table.at.child("retries");
         let text = format!("{retries} retries are asked for, and fail_fast forbids them");
         warn_at(table, "retries", &at.key, text, "take one of the two out");
@@ -66,14 +63,14 @@ fn redundancy(table: &Table<'_>, members: &[&Placed<Rung>]) {
 }
 
 /// Each capability that is required must be somewhere; rungs without it are idle.
-fn require(ladder: &Ladder, table: &Table<'_>, members: &[&Placed<Rung>]) {
+fn require(ladder: &LadderSpec, table: &Table<'_>, members: &[&Placed<Rung>]) {
     let Some(value) = table.get("require") else { return };
     let lacking = |rung: &&&Placed<Rung>, capability: Capability| {
         !rung.it.spec.can.has(capability) && !table.report.failed(&rung.at.child("supports").key)
     };
     let mut idle: Vec<&str> = Vec::new();
     let mut hopeless = false;
-    for capability in ladder.spec.require.list() {
+    for capability in ladder.require.list() {
         let without: Vec<_> = members.iter().filter(|rung| lacking(rung, capability)).collect();
         if !without.is_empty() && without.len() == members.len() {
             let text = format!("no rung of this ladder supports '{}'", capability.as_str());
@@ -97,15 +94,15 @@ fn require(ladder: &Ladder, table: &Table<'_>, members: &[&Placed<Rung>]) {
     }
 }
 
-fn attempts(ladder: &Ladder, table: &Table<'_>) {
-    let rungs = ladder.spec.rungs.len();
-    if let Some(most) = ladder.spec.max_attempts
+fn attempts(ladder: &LadderSpec, table: &Table<'_>) {
+    let rungs = ladder.rungs.len();
+    if let Some(most) = ladder.max_attempts
         && usize::try_from(most).is_ok_and(|most| most < rungs)
     {
         let text = format!("{most} attempts never reach all {rungs} rungs");
         let key = table.at.child("max_attempts").key;
         warn_at(table, "max_attempts", &key, text, "raise it, or leave it out");
-    } else if let Some((most, retries)) = ladder.spec.max_attempts.zip(ladder.spec.retries)
+    } else if let Some((most, retries)) = ladder.max_attempts.zip(ladder.retries)
         && usize::try_from(most.saturating_sub(retries)).is_ok_and(|most| most < rungs)
     {
         let text = format!(
@@ -138,11 +135,11 @@ fn contexts(table: &Table<'_>, members: &[&Placed<Rung>]) {
 }
 
 /// The ladder's clocks among themselves.
-fn own_clocks(ladder: &Ladder, table: &Table<'_>) {
+fn own_clocks(ladder: &LadderSpec, table: &Table<'_>) {
     if table.report.failed(&table.at.child("clocks").key) {
         return;
     }
-    let clocks = &ladder.spec;
+    let clocks = ladder;
     let total = show_duration(clocks.total);
     for (name, clock) in
         [("ttft", clocks.ttft.unwrap_or(DEFAULT_TTFT)), ("inter_token", clocks.inter_token)]
@@ -162,12 +159,12 @@ fn own_clocks(ladder: &Ladder, table: &Table<'_>) {
 
 /// The ladder's clocks against those of its rungs and their providers.
 fn rung_clocks(
-    ladder: &Ladder,
+    ladder: &LadderSpec,
     table: &Table<'_>,
     providers: &[Placed<Provider>],
     members: &[&Placed<Rung>],
 ) {
-    let clocks = &ladder.spec;
+    let clocks = ladder;
     let key = table.at.child("clocks").key;
     let report = table.report;
     if report.failed(&key) {

@@ -71,7 +71,7 @@ pub(super) fn read(
             capture: table.get("capture").and_then(|value| capture::read(&value)),
         };
         table.check_keys();
-        ladder_checks::check(&it, table, providers, rungs);
+        ladder_checks::check(&it.spec, table, providers, rungs);
         ladders.push(Placed { at: table.at.clone(), it });
     }
     ladders

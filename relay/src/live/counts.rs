@@ -1,6 +1,8 @@
 //! Times to first token, counted in the buckets that both programs use.
 
 use super::ring::Slot;
+use record::AttemptEnd;
+use shared::StreamVerdict;
 use shared::histogram::{BUCKETS, Bucket, Hist, bucket};
 use std::time::Duration;
 
@@ -77,4 +79,9 @@ pub(super) fn quantile_ms(hist: &Hist, q: f64) -> Option<u64> {
 /// In whole milliseconds.
 pub(super) fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Whether a stream, if it had begun well, broke.
+pub(super) fn stream_broke(end: &AttemptEnd) -> bool {
+    end.stream_verdict == Some(StreamVerdict::Bad)
 }

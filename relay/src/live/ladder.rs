@@ -1,12 +1,13 @@
 //! What is kept of a ladder: its users' last 60 seconds, who carried them, its curve.
 
+use super::counts::stream_broke;
 use super::counts::{Counts, quantile_ms};
 use super::curve::{Curve, STEP};
 use super::minute::{OfLadder, Running, StepMinute};
 use super::ring::{Ring, Slot, per_second, rate};
 use super::rung::{lost_nano, nano};
 use super::waits::Waits;
-use super::{At, Ticket, stream_broke};
+use super::{At, Ticket};
 use record::{AttemptEnd, RequestEnd, millis};
 use shared::admin::board::{LadderSpark, Users};
 use shared::{AttemptKind, AttemptOutcome, Cause, PassedOver, RequestOutcome, TokenVerdict};

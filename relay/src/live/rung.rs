@@ -1,10 +1,11 @@
 //! What is kept of a rung: the last 30 seconds, its curve, its last good and bad ends.
 
+use super::counts::stream_broke;
 use super::counts::{Counts, millis, quantile_ms};
 use super::curve::{Curve, STEP};
 use super::ring::{Ring, Slot, per_second, rate};
 use super::waits::Waits;
-use super::{At, Ticket, stream_broke};
+use super::{At, Ticket};
 use record::AttemptEnd;
 use shared::admin::board::{LastFault, RungNow, RungSpark};
 use shared::{AttemptOutcome, Cause, TokenVerdict, UnixMillis};

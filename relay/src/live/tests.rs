@@ -2,6 +2,7 @@
 
 use super::*;
 use record::{AttemptStart, PassedRung, sample};
+use shared::StreamVerdict;
 use shared::{
     AttemptKind, AttemptOutcome, Cause, NanoUsd, PassedOver, RequestOutcome, UnixMillis, Usage,
 };

@@ -4,7 +4,8 @@
 //! attempt is cut.
 
 use super::body;
-use super::client::Provider;
+use super::client::{Ask, Provider};
+use super::endpoint;
 use super::fresh::watching;
 use crate::wall;
 use bytes::{Bytes, BytesMut};
@@ -101,6 +102,27 @@ pub struct Call {
 impl std::fmt::Debug for Call {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Call").finish_non_exhaustive()
+    }
+}
+
+impl Provider {
+    /// Starts a call; poll it for what the provider says.
+    #[must_use]
+    pub fn call(self: &Arc<Self>, ask: Ask<'_>) -> Call {
+        let url = endpoint::url_for(self.config.dialect, &self.url, ask.endpoint, ask.model);
+        let mut headers = self.headers.clone();
+        // The provider's own settings beat what a client sent along.
+        for (name, value) in ask.along {
+            if !self.config.headers.iter().any(|(own, _)| own == name.as_str()) {
+                headers.insert(name, value.clone());
+            }
+        }
+        Call::start(
+            Arc::clone(self),
+            Sending { url, headers, body: ask.body },
+            ask.max_answer,
+            ask.once,
+        )
     }
 }
 

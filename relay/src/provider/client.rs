@@ -1,6 +1,5 @@
 //! A provider, ready to be called: its client, address, key and slots.
 
-use super::call::{Call, Sending};
 use super::endpoint;
 use super::fresh::MarkLayer;
 use super::lookup::Resolver;
@@ -51,16 +50,16 @@ static NUMBERS: AtomicUsize = AtomicUsize::new(0);
 
 /// An account at one inference endpoint.
 pub struct Provider {
-    number: usize,
+    pub(super) number: usize,
     /// Held by every provider of this number: without one, its clients are let go.
-    alive: Arc<()>,
-    config: config::Provider,
+    pub(super) alive: Arc<()>,
+    pub(super) config: config::Provider,
     /// What its `ca_file` holds.
-    roots: Option<Vec<u8>>,
-    url: reqwest::Url,
+    pub(super) roots: Option<Vec<u8>>,
+    pub(super) url: reqwest::Url,
     pub(super) headers: HeaderMap,
     pub(super) slots: Option<Arc<Semaphore>>,
-    secrets: Vec<String>,
+    pub(super) secrets: Vec<String>,
 }
 
 impl std::fmt::Debug for Provider {
@@ -238,25 +237,6 @@ impl Provider {
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
         self.config.dialect
-    }
-
-    /// Starts a call; poll it for what the provider says.
-    #[must_use]
-    pub fn call(self: &Arc<Self>, ask: Ask<'_>) -> Call {
-        let url = endpoint::url_for(self.config.dialect, &self.url, ask.endpoint, ask.model);
-        let mut headers = self.headers.clone();
-        // The provider's own settings beat what a client sent along.
-        for (name, value) in ask.along {
-            if !self.config.headers.iter().any(|(own, _)| own == name.as_str()) {
-                headers.insert(name, value.clone());
-            }
-        }
-        Call::start(
-            Arc::clone(self),
-            Sending { url, headers, body: ask.body },
-            ask.max_answer,
-            ask.once,
-        )
     }
 
     /// `text` without this provider's key and host, and without anything that looks like one.

@@ -1,6 +1,6 @@
 //! What operators have done, and what is so since.
 
-use super::{Line, Look, Style, clock, fit, moment, wrapped};
+use super::text::{Line, Look, Style, clock, fit, moment, wrapped};
 use shared::UnixMillis;
 use shared::admin::actions::{Action, ActionKind, CheckAnswer};
 use shared::admin::changes::{ChangeAnswer, Present};

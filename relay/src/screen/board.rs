@@ -2,7 +2,7 @@
 
 mod ladder;
 
-use super::{Line, Look, Style, clock, cut, flow, wrapped};
+use super::text::{Line, Look, Style, clock, cut, flow, wrapped};
 use shared::UnixMillis;
 use shared::admin::{Board, RelayState, Role};
 use shared::diagnose::{Level, Rule, Trouble, diagnose};

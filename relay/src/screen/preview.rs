@@ -1,6 +1,6 @@
 //! What a change would do, before it is asked for.
 
-use super::{Line, Look, Style, clock, flow, wrapped};
+use super::text::{Line, Look, Style, clock, flow, wrapped};
 use shared::admin::Board;
 use shared::admin::actions::{BeforeAfter, LadderPreview, Preview, StepPreview, WarningKind};
 use shared::figures::{UNKNOWN, per_hour, percent, wait};

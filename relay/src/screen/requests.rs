@@ -1,6 +1,6 @@
 //! The history as a table: what was asked, what was tried, how it ended.
 
-use super::{Line, Look, Style, fit};
+use super::text::{Line, Look, Style, fit};
 use shared::admin::{AttemptRow, RequestDetail, RequestRow};
 use shared::figures::{UNKNOWN, wait};
 use shared::{AttemptKind, AttemptOutcome, PassedOver, RequestOutcome, TokenVerdict};

@@ -1,7 +1,7 @@
 //! One request as a waterfall: every attempt on one line of time.
 
 use super::requests::sign;
-use super::{Line, Look, Style, fit, wrapped};
+use super::text::{Line, Look, Style, fit, wrapped};
 use shared::admin::{AttemptRow, RequestDetail};
 use shared::figures::{UNKNOWN, wait};
 

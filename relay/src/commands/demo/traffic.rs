@@ -3,13 +3,22 @@
 //! The load goes through the relay's own front door, and the incidents are faults of
 //! the simulated providers: nothing of what is seen is made up.
 
-use super::Simulated;
-use crate::commands::{complain, say};
+use crate::commands::common::{complain, say};
 use crate::wall;
 use std::net::SocketAddr;
 use std::time::Duration;
+use tokio::process::Child;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
+
+/// One simulated provider's process.
+pub(super) struct Simulated {
+    pub(super) name: &'static str,
+    pub(super) url: String,
+    pub(super) pid: u32,
+    /// Killed when dropped.
+    pub(super) _child: Child,
+}
 
 /// A request follows the last one after this, give or take a half.
 const PACE: Duration = Duration::from_millis(250);

@@ -1,6 +1,6 @@
 //! A ladder: its users' numbers, then its rungs from left to right, first choice first.
 
-use super::super::{Line, Look, Style, fit, flow};
+use super::super::text::{Line, Look, Style, fit, flow};
 use shared::admin::board::Step;
 use shared::admin::{Board, LadderState, RungState};
 use shared::diagnose::{is_failing, is_held};
@@ -161,7 +161,9 @@ fn rung_cell(
     let mut lines = vec![first];
     if !words.is_empty() {
         let text = format!("  {words}");
-        lines.push(Line::plain("  ").and(style, super::super::cut(text.trim_start(), width - 2)));
+        lines.push(
+            Line::plain("  ").and(style, super::super::text::cut(text.trim_start(), width - 2)),
+        );
     }
     lines
 }

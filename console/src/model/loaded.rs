@@ -1,0 +1,46 @@
+//! What is read from a relay when somebody asks.
+
+/// Something that is read from a relay.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Loaded<T> {
+    /// Nobody has asked.
+    #[default]
+    No,
+    /// It was asked for.
+    Asked,
+    /// It came.
+    Come(T),
+    /// It did not, and why.
+    Failed(String),
+}
+
+impl<T> Loaded<T> {
+    /// Another answer: what is known stands when it did not come.
+    pub fn renew(&mut self, found: Result<T, String>) {
+        if found.is_ok() || !matches!(self, Self::Come(_)) {
+            *self = found.into();
+        }
+    }
+
+    /// Whether an answer is awaited.
+    pub const fn is_asked(&self) -> bool {
+        matches!(self, Self::Asked)
+    }
+
+    /// What came.
+    pub const fn come(&self) -> Option<&T> {
+        match self {
+            Self::Come(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+impl<T> From<Result<T, String>> for Loaded<T> {
+    fn from(found: Result<T, String>) -> Self {
+        match found {
+            Ok(value) => Self::Come(value),
+            Err(why) => Self::Failed(why),
+        }
+    }
+}

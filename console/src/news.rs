@@ -1,0 +1,48 @@
+//! What the link has to say.
+
+use crate::model::Screen;
+use crate::task::Which;
+use shared::RequestId;
+use shared::admin::actions::{Action, ActionPage, Preview};
+use shared::admin::{RequestDetail, RequestPage, Series, Summary, TransitionPage};
+
+/// Why a change was not done, in words for the engineer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotDone {
+    /// No answer came: it may have been done.
+    MayBeDone(String),
+    /// The relay refused it: nothing was done.
+    Refused(String),
+}
+
+/// What came from a relay.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields say what they are")]
+pub enum News {
+    /// An event of its feed, which came at this moment of ours.
+    Event { relay: usize, kind: String, data: String, at: i64 },
+    /// Its feed is closed, and why; `token`: it wants one, or another one.
+    Lost { relay: usize, why: String, token: bool },
+    /// What a change would do.
+    Previewed { relay: usize, asked: u64, found: Result<Preview, String> },
+    /// How a change or a deed went.
+    Done { relay: usize, id: String, result: Result<serde_json::Value, NotDone> },
+    /// Requests.
+    Requests { relay: usize, asked: u64, what: Which, found: Result<RequestPage, String> },
+    /// One request.
+    Request { relay: usize, id: RequestId, found: Result<Box<RequestDetail>, String> },
+    /// Transitions.
+    Transitions { relay: usize, found: Result<TransitionPage, String> },
+    /// Curves.
+    Series { relay: usize, of: Screen, asked: u64, found: Result<Series, String> },
+    /// Sums.
+    Summary { relay: usize, asked: u64, found: Result<Summary, String> },
+    /// Actions.
+    Actions { relay: usize, found: Result<ActionPage, String> },
+    /// What is in force.
+    InForce { relay: usize, found: Result<ActionPage, String> },
+    /// Whether a change that was not confirmed is there.
+    LookedUp { relay: usize, id: String, found: Result<Option<Box<Action>>, String> },
+    /// Something that the window itself has to say, such as a file that could not be written.
+    Said(String),
+}
