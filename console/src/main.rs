@@ -4,7 +4,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use console::args::{self, Args};
+use clap::Parser as _;
+use console::args::Args;
 use console::frames::Frames;
 use console::link::Link;
 use console::settings::{self, Settings};
@@ -15,27 +16,27 @@ use shared::remote::{Remote, RemoteError};
 fn main() -> ExitCode {
     let named = std::env::var("BELAY_RELAY").unwrap_or_default();
     let settings = settings::load();
-    match args::read(std::env::args_os().skip(1), &named, &settings.relays) {
-        Args::Window { relays, token_file, frames } => {
-            let frames = frames.map(|path| Frames::append(Path::new(&path))).transpose();
-            let remotes = open(&relays, token_file.as_deref()).map_err(|why| why.to_string());
-            match remotes.and_then(|remotes| Ok((remotes, frames?))) {
-                Ok((remotes, frames)) => window(Settings { relays, ..settings }, remotes, frames),
-                Err(why) => fail(2, &why),
-            }
-        }
-        Args::Help => {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) if error.use_stderr() => return fail(2, error.to_string().trim_end()),
+        Err(help) => {
             // Whoever closed the pipe does not want to read it.
-            let _ = std::io::stdout().write_all(args::HELP.as_bytes());
-            ExitCode::SUCCESS
+            let _ = help.print();
+            return ExitCode::SUCCESS;
         }
-        Args::Refused(why) => fail(2, &why),
+    };
+    let relays = args.relays(&named, &settings.relays);
+    let frames = args.frames.as_deref().map(Frames::append).transpose();
+    let remotes = open(&relays, args.token_file.as_deref()).map_err(|why| why.to_string());
+    match remotes.and_then(|remotes| Ok((remotes, frames?))) {
+        Ok((remotes, frames)) => window(Settings { relays, ..settings }, remotes, frames),
+        Err(why) => fail(2, &why),
     }
 }
 
 /// The relays, each with the token.
-fn open(urls: &[String], token_file: Option<&str>) -> Result<Vec<Remote>, RemoteError> {
-    let token = shared::remote::token(token_file.map(Path::new))?;
+fn open(urls: &[String], token_file: Option<&Path>) -> Result<Vec<Remote>, RemoteError> {
+    let token = shared::remote::token(token_file)?;
     // Nobody else in this process chooses one.
     let _first = rustls::crypto::ring::default_provider().install_default();
     let remotes: Vec<Remote> =

@@ -1,6 +1,7 @@
 //! What the console remembers between two starts: relays' addresses and how it looks. No
 //! token, ever.
 
+use directories::BaseDirs;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -35,23 +36,20 @@ impl Default for Settings {
     }
 }
 
-/// Where they are kept: `belay/console.json` below `XDG_CONFIG_HOME` or `~/.config`; `None`:
-/// there is no such place.
+/// Where they are kept: `belay/console.json` in the user's config folder, on Linux below
+/// `XDG_CONFIG_HOME` or `~/.config`; `None`: there is no such place.
 #[must_use]
 pub fn place() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let base = set("XDG_CONFIG_HOME").map(PathBuf::from);
-    let base = base.or_else(|| Some(PathBuf::from(set("HOME")?).join(".config")))?;
-    Some(base.join("belay").join("console.json"))
+    Some(BaseDirs::new()?.config_dir().join("belay").join("console.json"))
 }
 
 /// Where it is written why no window could be opened, for whoever started it from a menu and
-/// sees no terminal: `belay/console.log` below `XDG_STATE_HOME` or `~/.local/state`.
+/// sees no terminal: `belay/console.log` in the user's folder for state, on Linux below
+/// `XDG_STATE_HOME` or `~/.local/state`.
 #[must_use]
 pub fn log_place() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let base = set("XDG_STATE_HOME").map(PathBuf::from);
-    let base = base.or_else(|| Some(PathBuf::from(set("HOME")?).join(".local/state")))?;
+    let folders = BaseDirs::new()?;
+    let base = folders.state_dir().unwrap_or_else(|| folders.data_local_dir());
     Some(base.join("belay").join("console.log"))
 }
 
@@ -68,7 +66,7 @@ pub fn load() -> Settings {
 /// Where they could not be written, and why.
 pub fn save(settings: &Settings) -> Result<(), String> {
     let Some(path) = place() else {
-        return Err("nowhere to remember settings: neither XDG_CONFIG_HOME nor HOME is set".into());
+        return Err("nowhere to remember settings: the user has no home folder; set HOME or XDG_CONFIG_HOME".into());
     };
     let write = || {
         std::fs::create_dir_all(path.parent().unwrap_or(&path))?;

@@ -32,10 +32,11 @@ pub use rung::RungSeen;
 pub use ticket::{At, Pair, Ticket};
 
 use ladder::LadderLive;
+use parking_lot::{Mutex, RwLock};
 use record::{AttemptEnd, RequestEnd};
 use rung::RungLive;
 use shared::TokenVerdict;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 
 /// What happened lately, of every rung and ladder.
 #[derive(Debug)]
@@ -59,31 +60,31 @@ impl Live {
     /// given to another one.
     pub fn reshape(&self, rungs: usize, ladders: &[(usize, Vec<usize>)]) {
         // A panic under the lock leaves whole entries.
-        let mut known = self.rungs.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.rungs.write();
         let room = known.len().max(rungs);
         known.resize_with(room, Arc::default);
         drop(known);
-        let mut known = self.ladders.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.ladders.write();
         for (number, rungs) in ladders {
             let room = known.len().max(number.saturating_add(1));
             known.resize_with(room, Arc::default);
             if let Some(ladder) = known.get(*number) {
-                ladder.lock().unwrap_or_else(PoisonError::into_inner).learn(rungs);
+                ladder.lock().learn(rungs);
             }
         }
     }
 
     /// Works on one rung; `None` for a number that nobody has.
     fn rung<T>(&self, rung: usize, work: impl FnOnce(&mut RungLive) -> T) -> Option<T> {
-        let known = self.rungs.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.rungs.read();
         // A panic under the lock leaves plain numbers usable.
-        Some(work(&mut known.get(rung)?.lock().unwrap_or_else(PoisonError::into_inner)))
+        Some(work(&mut known.get(rung)?.lock()))
     }
 
     /// The same for a ladder.
     fn ladder<T>(&self, ladder: usize, work: impl FnOnce(&mut LadderLive) -> T) -> Option<T> {
-        let known = self.ladders.read().unwrap_or_else(PoisonError::into_inner);
-        Some(work(&mut known.get(ladder)?.lock().unwrap_or_else(PoisonError::into_inner)))
+        let known = self.ladders.read();
+        Some(work(&mut known.get(ladder)?.lock()))
     }
 
     /// A request came to this ladder.
@@ -151,7 +152,7 @@ impl Live {
     }
 
     fn ladder_count(&self) -> usize {
-        self.ladders.read().unwrap_or_else(PoisonError::into_inner).len()
+        self.ladders.read().len()
     }
 
     /// Requests that wait for their first token now.

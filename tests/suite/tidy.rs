@@ -166,7 +166,16 @@ fn the_packages_depend_on_no_more_than_they_must() {
         ),
         (
             "relay/journal",
-            &["record", "rusqlite", "serde", "serde_json", "shared", "tokio", "tracing"],
+            &[
+                "parking_lot",
+                "record",
+                "rusqlite",
+                "serde",
+                "serde_json",
+                "shared",
+                "tokio",
+                "tracing",
+            ],
         ),
     ] {
         let manifest = root().join(package).join("Cargo.toml");

@@ -1,8 +1,8 @@
 //! What callers and the writer share: counters, the last error, the order to stop.
 
+use parking_lot::Mutex;
 use shared::UnixMillis;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// A lag that says "not well" even where no call has failed: one that hangs.
 const SICK_LAG_MS: u64 = 2_000;
@@ -97,7 +97,7 @@ impl State {
         } else {
             u64::try_from(self.now().0.saturating_sub(oldest)).unwrap_or(0)
         };
-        let error = self.error.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let error = self.error.lock().clone();
         let late = self.is_late();
         let ok = error.is_none() && !late && lag_ms < SICK_LAG_MS;
         Health { ok, queue, lost: self.lost.load(Ordering::Relaxed), late, lag_ms, error }
@@ -159,14 +159,14 @@ impl State {
 
     /// What was wrong with the file is over; whether it is in time is not known yet.
     pub fn recover(&self) {
-        let error = self.error.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let error = self.error.lock().take();
         if error.is_some() {
             tracing::info!("the journal is written again");
         }
     }
 
     pub fn fail(&self, error: String) {
-        let mut slot = self.error.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.error.lock();
         // Repeated every second for as long as it lasts, but logged once.
         if slot.as_deref() != Some(error.as_str()) {
             tracing::error!(error, "the journal cannot be written");

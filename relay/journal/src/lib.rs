@@ -55,11 +55,12 @@ pub use reader::{
 
 use entry::{Entry, Record};
 use health::{State, Stop};
+use parking_lot::Mutex;
 use record::{AttemptStart, RequestEnd, RequestStart};
 use shared::UnixMillis;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -156,7 +157,7 @@ impl Journal {
     /// Blocks. Whoever serves before that may end requests without their record.
     pub fn wait_for_file(&self, timeout: Duration) {
         if let Some(inner) = &self.inner {
-            let opening = inner.opening.lock().unwrap_or_else(PoisonError::into_inner);
+            let opening = inner.opening.lock();
             let _tried_or_too_late = opening.recv_timeout(timeout);
         }
     }
@@ -282,7 +283,7 @@ impl Journal {
     pub fn close(&self, timeout: Duration) -> bool {
         let Some(inner) = &self.inner else { return true };
         inner.state.stop(Stop::Flush);
-        let mut slot = inner.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = inner.thread.lock();
         let Some(thread) = slot.take() else { return inner.state.is_flushed() };
         // One of the two wakes it: it waits for a record, or it sleeps before a retry.
         inner.send(Record::Wake, None);

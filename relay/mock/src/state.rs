@@ -1,7 +1,8 @@
 //! What all connections of one mock share: its options, its fault, its wish, its log.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::fault::{Fault, FaultSpec};
 use super::log::{Log, Report};
@@ -65,7 +66,7 @@ impl Shared {
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 
     /// Switches the standing fault.

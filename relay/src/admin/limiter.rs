@@ -5,10 +5,10 @@
 //! A console that is set up wrongly tries every few seconds, and must not lock out
 //! whoever shares its address, such as the end of a tunnel; so a few are free.
 
+use parking_lot::Mutex;
 use policy::Time;
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Wrong tokens within [`WINDOW`] before an address has to wait.
@@ -25,7 +25,7 @@ pub(super) struct Limiter(Mutex<HashMap<Option<IpAddr>, (Time, u32)>>);
 impl Limiter {
     /// How long this address has to wait before its next try.
     pub(super) fn must_wait(&self, address: Option<IpAddr>, now: Time) -> Option<Duration> {
-        let failed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = self.0.lock();
         let (since, count) = *failed.get(&address)?;
         let left = since.plus(WINDOW).since(now);
         (count >= FREE && !left.is_zero()).then_some(left)
@@ -33,7 +33,7 @@ impl Limiter {
 
     /// A wrong token came from it.
     pub(super) fn note(&self, address: Option<IpAddr>, now: Time) {
-        let mut failed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failed = self.0.lock();
         if failed.len() >= ADDRESSES && !failed.contains_key(&address) {
             let oldest = failed.iter().min_by_key(|(_, (since, _))| *since);
             if let Some(oldest) = oldest.map(|(address, _)| *address) {
@@ -77,6 +77,6 @@ mod tests {
         for number in 0..5000_u32 {
             limiter.note(Some(Ipv4Addr::from(number).into()), now.plus(WINDOW * number));
         }
-        assert_eq!(limiter.0.lock().unwrap().len(), ADDRESSES);
+        assert_eq!(limiter.0.lock().len(), ADDRESSES);
     }
 }

@@ -5,11 +5,12 @@ use super::common::{Failed, block_on, complain};
 use super::relays::{RelayArgs, Relays};
 use crate::screen::{self, Seen, View};
 use crate::wall;
+use parking_lot::Mutex;
 use policy::Time;
 use shared::admin::Board;
 use shared::remote::{CallError, Remote};
 use std::io::{IsTerminal as _, Write as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How often it is drawn, and each relay asked.
@@ -107,9 +108,7 @@ async fn watch(relays: &Relays) -> Result<Ended, Failed> {
             _ = term.recv() => break,
         }
     }
-    let lost = all
-        .iter()
-        .any(|(_, latest)| latest.lock().unwrap_or_else(PoisonError::into_inner).lost.is_some());
+    let lost = all.iter().any(|(_, latest)| latest.lock().lost.is_some());
     Ok(if lost { Ended::Failed } else { Ended::Done })
 }
 
@@ -119,7 +118,7 @@ async fn follow(remote: Remote, latest: Arc<Mutex<Latest>>) {
     loop {
         tick.tick().await;
         let found = remote.get::<Board>(&["board"], &[]).await;
-        let mut latest = latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut latest = latest.lock();
         match found {
             Ok(board) => {
                 latest.board = Some((Box::new(board.value), wall::now()));
@@ -135,7 +134,7 @@ fn draw(relays: &Relays, all: &[(String, Arc<Mutex<Latest>>)]) {
     let views: Vec<View> = all
         .iter()
         .map(|(url, latest)| {
-            let seen = latest.lock().unwrap_or_else(PoisonError::into_inner).seen(now);
+            let seen = latest.lock().seen(now);
             View { url: url.clone(), seen }
         })
         .collect();

@@ -37,25 +37,7 @@ pub(super) fn fix<'c>(found: &str, known: impl IntoIterator<Item = &'c str> + Cl
 
 /// Edit distance ignoring case, where two swapped neighbours count as one slip.
 fn distance(a: &str, b: &str) -> usize {
-    let lower = |s: &str| s.chars().flat_map(char::to_lowercase).collect::<Vec<char>>();
-    let (a, b) = (lower(a), lower(b));
-    let at = |row: &[usize], index: usize| row.get(index).copied().unwrap_or(usize::MAX / 2);
-    let mut older: Vec<usize> = Vec::new();
-    let mut old: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, to) in b.iter().enumerate() {
-            let replace = at(&old, j) + usize::from(from != to);
-            let mut best = replace.min(at(&old, j + 1) + 1).min(at(&row, j) + 1);
-            let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(to) && b.get(j - 1) == Some(from);
-            if swapped {
-                best = best.min(at(&older, j - 1) + 1);
-            }
-            row.push(best);
-        }
-        older = std::mem::replace(&mut old, row);
-    }
-    at(&old, b.len())
+    strsim::osa_distance(&a.to_lowercase(), &b.to_lowercase())
 }
 
 #[cfg(test)]

@@ -10,10 +10,11 @@
 //! them; that work is bounded, but by an estimate, so it may not stand in the way of the
 //! first. A thread cannot be stopped: who waits for a check waits with a deadline.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::LazyLock;
 use tokio::sync::oneshot;
 
 /// What is smaller than this is done at once, on the worker: that takes less than a
@@ -140,7 +141,7 @@ fn threads() -> usize {
 impl Set {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         // Nothing that panics runs under it.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock()
     }
 
     fn serve(&self) {
@@ -153,7 +154,7 @@ impl Set {
                 waiting = self.lock();
             } else {
                 waiting.idle += 1;
-                waiting = self.more.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+                self.more.wait(&mut waiting);
                 waiting.idle -= 1;
             }
         }
@@ -178,7 +179,7 @@ mod tests {
         let order = |size: usize| {
             let done = Arc::clone(&done);
             Aside::Checks.run(size, move || {
-                done.lock().unwrap().push(size);
+                done.lock().push(size);
                 assert!(size != 1, "a panic that this test asked for");
             })
         };
@@ -187,7 +188,7 @@ mod tests {
         let mut gates = gates.into_iter();
         drop(gates.next());
         let ended: Vec<bool> = jobs.into_iter().map(|job| job.blocking_recv().is_ok()).collect();
-        assert_eq!(*done.lock().unwrap(), [1, 2, 3, 4]);
+        assert_eq!(*done.lock(), [1, 2, 3, 4]);
         assert_eq!(ended, [true, false, true, true]);
         let left = Aside::Checks.run(9, || ());
         drop(gates);

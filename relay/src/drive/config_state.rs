@@ -3,11 +3,10 @@
 use super::hub::Hub;
 use crate::metrics::ConfigNow;
 use shared::admin::{ConfigError, ConfigState, FeedKind};
-use std::sync::PoisonError;
 
 /// The newest config was not put in force, and why; `None`: it was.
 pub fn set_refused(hub: &Hub, why: Option<ConfigError>) {
-    *hub.refused.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    *hub.refused.lock() = why;
     publish_config(hub);
 }
 
@@ -19,7 +18,7 @@ pub(super) fn publish_config(hub: &Hub) {
 #[must_use]
 pub fn config_state(hub: &Hub) -> ConfigState {
     let in_force = hub.in_force();
-    let error = hub.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let error = hub.refused.lock().clone();
     ConfigState { rev: in_force.rev, loaded_at: in_force.since, error }
 }
 

@@ -22,10 +22,11 @@ use crate::metrics::Metrics;
 use crate::provider::CannotBuild;
 use journal::Journal;
 use journal::{OrderEnd, OverrideEnd, TransitionRecord};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use policy::{Board, LadderIndex, LadderSpec, RungIndex, Time, Transition};
 use shared::admin::{ConfigError, FeedKind};
 use shared::{BreakerState, RequestId, TransitionRule};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// All that requests share.
@@ -109,7 +110,7 @@ impl Hub {
     #[must_use]
     pub fn in_force(&self) -> Arc<InForce> {
         // Only ever replaced as a whole, so a panic elsewhere leaves it sound.
-        Arc::clone(&self.in_force.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.in_force.read())
     }
 
     /// The shared board, for the length of one input; never across an await. What it
@@ -127,8 +128,7 @@ impl Hub {
     ) -> T {
         let (done, transitions, ended) = {
             // A panic under the lock leaves the board's plain numbers usable.
-            let mut board: MutexGuard<'_, Board> =
-                self.board.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut board: MutexGuard<'_, Board> = self.board.lock();
             let done = work(&mut board);
             let changed = board.take_changed();
             if !changed.is_empty() {

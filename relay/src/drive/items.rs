@@ -4,9 +4,10 @@
 //! they are kept here for a while: per client, bounded in number, bytes and time. Whoever
 //! has most loses its oldest first, so that nobody can make others lose theirs.
 
+use parking_lot::{Mutex, MutexGuard};
 use policy::Time;
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long an item is kept.
@@ -53,7 +54,7 @@ impl std::fmt::Debug for Items {
 impl Items {
     fn lock(&self) -> MutexGuard<'_, Shelves> {
         // Plain maps: a panic elsewhere leaves them usable.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Keeps items with their ids for `owner`.

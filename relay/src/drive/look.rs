@@ -16,7 +16,7 @@ use journal::ReadError;
 use policy::Time;
 use shared::admin::board::{DrainState, FleetState, JournalState, RelayState};
 use shared::admin::{Board, FeedKind, Tick, You};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 
@@ -65,7 +65,7 @@ pub fn board(hub: &Hub, you: You) -> Board {
 /// What was seen a moment ago, while somebody watches: many who ask for the board must
 /// not make watchers be told more often than they are promised.
 fn seen(hub: &Hub, now: Time) -> Seen {
-    let looked = hub.looked.lock().unwrap_or_else(PoisonError::into_inner);
+    let looked = hub.looked.lock();
     let last = looked.last.as_ref().filter(|(at, _)| now.since(*at) < LOOK);
     let last = last.filter(|_| hub.feed.is_watched()).map(|(_, seen)| seen.clone());
     drop(looked);
@@ -74,7 +74,7 @@ fn seen(hub: &Hub, now: Time) -> Seen {
 
 /// Looks, and tells the feed what has changed since somebody looked last.
 fn look(hub: &Hub, now: Time) -> Seen {
-    let mut looked = hub.looked.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut looked = hub.looked.lock();
     hub.feed.looked();
     let before = hub.feed.seq();
     let all = states::all(hub, now, &looked);
@@ -90,7 +90,7 @@ fn look(hub: &Hub, now: Time) -> Seen {
 /// What was told is no longer about these rungs and ladders: whoever watches starts
 /// anew.
 pub(super) fn forget_looks(hub: &Hub) {
-    let mut looked = hub.looked.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut looked = hub.looked.lock();
     looked.forget();
     hub.feed.start_over();
 }
@@ -144,7 +144,7 @@ pub async fn prepare(hub: &Arc<Hub>) {
 /// Attempts a second in a rung's busiest minute of the last day, as last read; `None`:
 /// unknown.
 pub(super) fn peak_of(hub: &Hub, rung: &str) -> Option<f64> {
-    let looked = hub.looked.lock().unwrap_or_else(PoisonError::into_inner);
+    let looked = hub.looked.lock();
     looked.usual.peaks.get(rung).copied()
 }
 
@@ -152,7 +152,7 @@ pub(super) fn peak_of(hub: &Hub, rung: &str) -> Option<f64> {
 fn read_usual(hub: &Hub) {
     let now = wall::now();
     let due = {
-        let mut looked = hub.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut looked = hub.looked.lock();
         let is_due = looked.usual_at.is_none_or(|at| now.since(at) >= USUAL_EVERY);
         looked.usual_at = if is_due { Some(now) } else { looked.usual_at };
         is_due
@@ -162,7 +162,7 @@ fn read_usual(hub: &Hub) {
     }
     match hub.journal.reader().usual(wall::unix()) {
         Ok(usual) => {
-            let mut looked = hub.looked.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut looked = hub.looked.lock();
             looked.usual = usual;
         }
         Err(ReadError::NoFile(_)) => {}

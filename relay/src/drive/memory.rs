@@ -9,13 +9,14 @@
 use crate::config::{Provider, Rung};
 use crate::wall;
 use journal::{HealthRecord, HoldRecord, Journal};
+use parking_lot::{Mutex, MutexGuard};
 use policy::{
     Board, Reference, Remembered, RememberedBreaker, RememberedHold, RememberedState, RungIndex,
     Time,
 };
 use sha2::{Digest as _, Sha256};
 use shared::{BreakerState, UnixMillis};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 #[cfg(test)]
@@ -77,7 +78,7 @@ impl Default for Memory {
 
 impl Memory {
     fn slots(&self) -> MutexGuard<'_, Vec<Slot>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        self.slots.lock()
     }
 
     /// From here on these are the rungs, at these places.

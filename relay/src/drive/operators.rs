@@ -1,9 +1,10 @@
 //! What operators have done, beside what the board knows of it, and the answers already given.
 
+use parking_lot::{Mutex, MutexGuard};
 use policy::operator::{Attributions, Refused};
 use shared::admin::actions::{Action, ActionKind};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use tokio::sync::watch;
 
 /// So many answers are at hand without the journal.
@@ -50,7 +51,7 @@ impl Answer {
 impl Operators {
     /// Plain data: a panic under the lock leaves it usable.
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

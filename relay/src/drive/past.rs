@@ -1,10 +1,10 @@
 //! The last requests of each ladder, as far as planning them anew takes: what they
 //! needed and how large they were. No text.
 
+use parking_lot::Mutex;
 use policy::{LadderIndex, Need};
 use shared::{UnixMillis, Usage};
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 
 /// So many of each ladder.
 const KEPT: usize = 500;
@@ -25,7 +25,7 @@ pub(super) struct Past(Mutex<Vec<VecDeque<Gone>>>);
 impl Past {
     /// A request of this ladder has ended.
     pub(super) fn keep(&self, ladder: LadderIndex, gone: Gone) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         if all.len() <= ladder.0 {
             all.resize_with(ladder.0 + 1, VecDeque::new);
         }
@@ -38,7 +38,7 @@ impl Past {
 
     /// The last ones, the oldest first.
     pub(super) fn of_ladder(&self, ladder: LadderIndex) -> Vec<Gone> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.0.lock();
         all.get(ladder.0).map(|kept| kept.iter().copied().collect()).unwrap_or_default()
     }
 }

@@ -14,7 +14,7 @@ use crate::provider::CannotBuild;
 use crate::wall;
 use policy::RungIndex;
 use std::fmt;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// What a reload did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +80,7 @@ fn fixed(before: &Config, after: &Config) -> Vec<&'static str> {
 /// # Errors
 /// It cannot be put in force as a whole; then nothing has changed.
 pub fn reload(hub: &Hub, config: Config) -> Result<Reloaded, CannotReload> {
-    let mut places = hub.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut places = hub.reloading.lock();
     let before = hub.in_force();
     let fixed = fixed(&before.config, &config);
     if !fixed.is_empty() {
@@ -89,7 +89,7 @@ pub fn reload(hub: &Hub, config: Config) -> Result<Reloaded, CannotReload> {
     let prepared = prepare(config, places.clone(), Some(&before));
     let prepared = prepared.map_err(CannotReload::Provider)?;
     let Prepared { in_force: after, places: new_places, rungs, identities } = prepared;
-    *hub.refused.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    *hub.refused.lock() = None;
     if after.is_same_as(&before) {
         publish_config(hub);
         return Ok(told(&before, &before, &[], false));
@@ -103,7 +103,7 @@ pub fn reload(hub: &Hub, config: Config) -> Result<Reloaded, CannotReload> {
     hub.with_board(now, |board| {
         board.reshape(now, rungs, ladders(&after));
         hub.memory().reshape(identities);
-        *hub.in_force.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&after);
+        *hub.in_force.write() = Arc::clone(&after);
     });
     *places = new_places;
     // Whoever watches knows rungs and ladders that may have gone.

@@ -1,8 +1,8 @@
 //! What every running request is told of at once: the stop, forced-open rungs, breakers that
 //! have opened.
 
+use parking_lot::Mutex;
 use shared::UnixMillis;
-use std::sync::{Mutex, PoisonError};
 use tokio::sync::{Notify, watch};
 
 /// How far the relay is on its way to stop.
@@ -54,14 +54,14 @@ impl Signals {
 
     /// When the last requests are cut, if it drains.
     pub(super) fn drain_ends(&self) -> Option<UnixMillis> {
-        *self.drain_ends.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.drain_ends.lock()
     }
 
     /// Goes one step further on the way to stop; never back. `ends` is when a drain that begins
     /// now is over.
     pub(super) fn set_drain(&self, drain: Drain, ends: UnixMillis) {
         if drain == Drain::Draining {
-            let mut slot = self.drain_ends.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut slot = self.drain_ends.lock();
             slot.get_or_insert(ends);
         }
         self.signal.send_if_modified(|now| {

@@ -16,10 +16,11 @@
 
 use super::hub::Hub;
 use crate::wall;
+use parking_lot::Mutex;
 use policy::Time;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// How often a worker looks whether it runs.
@@ -96,7 +97,7 @@ impl Pauses {
 
 /// How many workers do not run at `now`.
 pub(super) fn standing_still(now: Time) -> usize {
-    let mut all = DUE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut all = DUE.lock();
     all.retain(|due| due.strong_count() > 0);
     let due = all.iter().filter_map(Weak::upgrade);
     due.filter(|due| now.since(Time(due.load(Ordering::Relaxed))) >= STANDS).count()
@@ -121,7 +122,7 @@ pub async fn watch_workers() {
 /// Counts this worker's pauses until the worker ends.
 pub async fn beat(relay: Arc<Hub>) {
     let next = Arc::new(AtomicU64::new(wall::now().0));
-    DUE.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&next));
+    DUE.lock().push(Arc::downgrade(&next));
     loop {
         let due = wall::now().plus(BEAT);
         next.store(due.0, Ordering::Relaxed);
@@ -155,7 +156,7 @@ mod tests {
     fn a_worker_whose_beat_is_long_overdue_is_counted_until_it_runs_or_ends() {
         let due = Time::from_millis(1_000);
         let beat = Arc::new(AtomicU64::new(due.0));
-        DUE.lock().unwrap().push(Arc::downgrade(&beat));
+        DUE.lock().push(Arc::downgrade(&beat));
         for (late, count) in [(0, 0), (1_999, 0), (2_000, 1)] {
             assert_eq!(standing_still(due.plus(ms(late))), count, "{late} ms late");
         }

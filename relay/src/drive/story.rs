@@ -1,11 +1,11 @@
 //! What the breakers did lately: why each stands as it does, and since when.
 
+use parking_lot::Mutex;
 use policy::{Time, Transition};
 use shared::admin::board::HealthCause;
 use shared::admin::past::TransitionRow;
 use shared::{BreakerState, RequestId, TransitionRule, UnixMillis};
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Openings are counted over so long.
@@ -36,7 +36,7 @@ pub(super) struct Story(Mutex<Vec<Told>>);
 
 impl Story {
     pub(super) fn note(&self, transition: &Transition, at: UnixMillis) {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.0.lock();
         let room = told.len().max(transition.rung.0.saturating_add(1));
         told.resize_with(room, Told::default);
         let Some(told) = told.get_mut(transition.rung.0) else { return };
@@ -55,7 +55,7 @@ impl Story {
     }
 
     pub(super) fn all(&self) -> Vec<Told> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 }
 

@@ -5,12 +5,12 @@ pub(super) mod listener;
 mod tests;
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use shared::admin::board::OperatorHere;
 use shared::admin::{FeedKind, RequestBatch, RequestRow};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 /// Events that happened and are kept for those who come back.
@@ -104,7 +104,7 @@ impl Feed {
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
         // A panic under the lock leaves whole events.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 
     /// This life of the relay.

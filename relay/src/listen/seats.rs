@@ -7,9 +7,10 @@
 //! that has been idle for longest. So whoever sends a request gets in at once, however many
 //! silent or half-sent connections a stranger keeps.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 /// All seats of a listener.
@@ -77,7 +78,7 @@ impl Seats {
 
     /// Plain data: a panic under the lock leaves it usable.
     fn idle(&self) -> MutexGuard<'_, Idle> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        self.idle.lock()
     }
 }
 
@@ -191,7 +192,7 @@ impl Seat {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -4,12 +4,13 @@
 //! night who reads the page with `curl` must find a rung's lines side by side,
 //! and in the same place when they look again.
 
+use parking_lot::RwLock;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder};
 use prometheus_client::metrics::{MetricType, TypedMetric};
 use prometheus_client::registry::Registry;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 /// Series of one metric; clones share them.
 #[derive(Debug)]
@@ -51,18 +52,18 @@ where
 
     /// The one with these labels; made where it is missing.
     pub(super) fn of(&self, labels: L) -> M {
-        let known = self.by_labels.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.by_labels.read();
         if let Some(metric) = known.get(&labels) {
             return metric.clone();
         }
         drop(known);
-        let mut all = self.by_labels.write().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.by_labels.write();
         all.entry(labels).or_insert_with(self.make).clone()
     }
 
     /// Forgets those whose labels are not worth keeping.
     pub(super) fn retain(&self, mut keep: impl FnMut(&L) -> bool) {
-        let mut all = self.by_labels.write().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.by_labels.write();
         all.retain(|labels, _| keep(labels));
     }
 
@@ -78,7 +79,7 @@ impl<L, M: TypedMetric> TypedMetric for Series<L, M> {
 
 impl<L: EncodeLabelSet, M: EncodeMetric + TypedMetric> EncodeMetric for Series<L, M> {
     fn encode(&self, mut encoder: MetricEncoder<'_>) -> Result<(), std::fmt::Error> {
-        let all = self.by_labels.read().unwrap_or_else(PoisonError::into_inner);
+        let all = self.by_labels.read();
         for (labels, metric) in all.iter() {
             metric.encode(encoder.encode_family(labels)?)?;
         }
@@ -90,6 +91,6 @@ impl<L: EncodeLabelSet, M: EncodeMetric + TypedMetric> EncodeMetric for Series<L
     }
 
     fn is_empty(&self) -> bool {
-        self.by_labels.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.by_labels.read().is_empty()
     }
 }

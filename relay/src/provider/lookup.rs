@@ -4,12 +4,13 @@
 //! own, an outage of name servers would cost one thread for each request, without a bound.
 
 use crate::wall;
+use parking_lot::{Mutex, MutexGuard};
 use policy::Time;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::collections::HashMap;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -77,7 +78,7 @@ async fn addresses(
 impl Lookups {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Running>> {
         // Nothing that panics runs under it.
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.lock()
     }
 
     /// What the look-up of `name` finds, which begins now or has begun.
@@ -126,7 +127,7 @@ mod tests {
 
     fn find(_name: &str) -> io::Result<Vec<SocketAddr>> {
         BEGUN.fetch_add(1, Ordering::SeqCst);
-        drop(HANG.lock().unwrap());
+        drop(HANG.lock());
         Ok(vec!["127.0.0.1:0".parse().unwrap()])
     }
 
@@ -134,7 +135,7 @@ mod tests {
     async fn however_many_ask_few_look_ups_run_and_all_are_told() {
         let lookups = Arc::new(Lookups { find, running: Mutex::default() });
         let at = |seconds: u64| Time::default().plus(Duration::from_secs(seconds));
-        let hang = HANG.lock().unwrap();
+        let hang = HANG.lock();
         // Each second a hundred ask, for half a minute.
         let asked: Vec<_> = (0..3000).map(|n| lookups.ask("provider.test", at(n / 100))).collect();
         assert_eq!(lookups.lock()["provider.test"].count, MOST);

@@ -1,5 +1,7 @@
 //! Lines of styled text, and how they fit a terminal.
 
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
 /// How a piece of text is drawn. The three that matter differ by more than hue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
@@ -54,7 +56,7 @@ impl Look {
         let mut room = self.width;
         for (style, text) in &line.0 {
             let mut text = cut(text, room);
-            room -= text.chars().count();
+            room = room.saturating_sub(text.width());
             if self.ascii {
                 text = text.chars().map(ascii).collect();
             }
@@ -98,7 +100,7 @@ impl Line {
     /// Filled up with spaces to `width`.
     #[must_use]
     pub(super) fn filled(self, width: usize) -> Self {
-        let have = self.0.iter().map(|(_, text)| text.chars().count()).sum::<usize>();
+        let have = self.0.iter().map(|(_, text)| text.width()).sum::<usize>();
         self.and(Style::Plain, " ".repeat(width.saturating_sub(have)))
     }
 
@@ -119,8 +121,7 @@ pub(super) fn flow(
     let mut lines: Vec<Line> = Vec::new();
     let mut used = 0;
     for (style, text) in pieces.into_iter().filter(|(_, text)| !text.is_empty()) {
-        let long = text.chars().count();
-        let gap = between.chars().count();
+        let (long, gap) = (text.width(), between.width());
         match lines.last_mut() {
             Some(line) if used + gap + long <= look.width => {
                 // A gap looks like what follows it, so that dim separators stay dim.
@@ -143,13 +144,13 @@ pub(super) fn flow(
 
 /// Long text in one style, on as many lines as it needs, after a sign.
 pub(super) fn wrapped(look: &Look, sign: &str, style: Style, text: &str) -> Vec<Line> {
-    let indent = sign.chars().count() + 1;
+    let indent = sign.width() + 1;
     let room = look.width.saturating_sub(indent).max(20);
     let mut lines: Vec<String> = vec![String::new()];
     for word in clean(text).split(' ') {
-        let fits = lines.last().is_some_and(|line| {
-            line.is_empty() || line.chars().count() + 1 + word.chars().count() <= room
-        });
+        let fits = lines
+            .last()
+            .is_some_and(|line| line.is_empty() || line.width() + 1 + word.width() <= room);
         if !fits {
             lines.push(String::new());
         }
@@ -171,22 +172,29 @@ pub(super) fn wrapped(look: &Look, sign: &str, style: Style, text: &str) -> Vec<
         .collect()
 }
 
-/// At most `room` characters of it; what was cut shows as `…`.
+/// At most `room` columns of it; what was cut shows as `…`.
 pub(super) fn cut(text: &str, room: usize) -> String {
-    if text.chars().count() <= room {
+    if text.width() <= room {
         return text.to_owned();
     }
-    let mut cut: String = text.chars().take(room.saturating_sub(1)).collect();
+    let mut left = room.saturating_sub(1);
+    let fits = |c: &char| {
+        let fitted = left.checked_sub(c.width().unwrap_or(0));
+        left = fitted.unwrap_or(0);
+        fitted.is_some()
+    };
+    let mut cut: String = text.chars().take_while(fits).collect();
     if room > 0 {
         cut.push('…');
     }
     cut
 }
 
-/// Cut or filled up to exactly `width`.
+/// Cut or filled up to exactly `width` columns.
 pub(super) fn fit(text: &str, width: usize) -> String {
     let text = cut(&clean(text), width);
-    format!("{text:<width$}")
+    let rest = width.saturating_sub(text.width());
+    text + &" ".repeat(rest)
 }
 
 fn clean(text: &str) -> String {

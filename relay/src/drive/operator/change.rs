@@ -75,7 +75,7 @@ fn make(hub: &Hub, state: &mut State, steps: &Steps, stale: Stale) -> Result<App
 /// Records and announces what was made.
 fn made(
     hub: &Arc<Hub>,
-    mut state: std::sync::MutexGuard<'_, State>,
+    mut state: parking_lot::MutexGuard<'_, State>,
     steps: &Steps,
     applied: Applied,
     action: Action,
