@@ -9,7 +9,7 @@ mod state;
 pub mod update;
 pub mod view;
 
-pub use about::{About, Deed};
+pub use about::{About, OtherAction};
 pub use msg::{Msg, Open};
 pub use order::Move;
 pub use state::{Dialog, PATIENCE, Sent, is_order};

@@ -181,7 +181,7 @@ async fn carry_out(remote: &Remote, task: Task) -> Option<News> {
             let id = request.id.clone();
             done(remote, (relay, id), (Method::POST, &["changes"]), &request, PATIENCE).await
         }
-        Task::Deed { relay, id, path, ends, body } => {
+        Task::Action { relay, id, path, ends, body } => {
             let path: Vec<&str> = path.iter().map(String::as_str).collect();
             let patience = if path.last() == Some(&"check") { CHECK_PATIENCE } else { PATIENCE };
             let method = if ends { Method::DELETE } else { Method::POST };

@@ -5,22 +5,22 @@
 //! milliseconds; what a relay says of time is put right by its [`Offset`].
 
 mod alerts;
-mod known;
 mod lines;
 mod loaded;
 mod merged;
 mod offset;
 mod sends;
 mod shown;
+mod watched;
 
 pub use alerts::{Alert, Alerts};
-pub use known::{Happening, Known, Reach};
 pub use lines::lines;
 pub use loaded::Loaded;
 pub use merged::{Merged, Spread, merge, two};
 pub use offset::Offset;
 pub use sends::{Copying, Last, Looking, Mine};
 pub use shown::{Screen, View};
+pub use watched::{Happening, Reach, WatchedRelay};
 
 use crate::board::{Selected, Turn};
 use crate::breakers::Breakers;
@@ -42,7 +42,7 @@ const OFFERED: i64 = 30_000;
 #[derive(Debug, Default)]
 pub struct Model {
     /// The relays, in the order in which they were named.
-    pub relays: Vec<Known>,
+    pub relays: Vec<WatchedRelay>,
     /// Those that are shown.
     pub view: View,
     /// Their boards as one; `None`: none is known.
@@ -105,7 +105,7 @@ impl Model {
     /// One that watches the relays of `settings` and knows nothing yet.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        let relays = settings.relays.iter().map(|url| Known::new(url)).collect();
+        let relays = settings.relays.iter().map(|url| WatchedRelay::new(url)).collect();
         Self { relays, settings, ..Self::default() }
     }
 
@@ -174,7 +174,7 @@ impl Model {
     /// The relay whose clock and name stand for the view: the first that can be reached, else
     /// the first.
     #[must_use]
-    pub fn lead(&self) -> Option<&Known> {
+    pub fn lead(&self) -> Option<&WatchedRelay> {
         let lead = self.merged.as_ref().map(|merged| merged.lead);
         self.relays.get(lead.or_else(|| self.viewed().first().copied())?)
     }
@@ -241,7 +241,8 @@ impl Model {
     /// The names of these relays, with commas.
     #[must_use]
     pub fn names(&self, relays: &[usize]) -> String {
-        let names = relays.iter().filter_map(|index| self.relays.get(*index)).map(Known::name);
+        let names =
+            relays.iter().filter_map(|index| self.relays.get(*index)).map(WatchedRelay::name);
         names.collect::<Vec<_>>().join(", ")
     }
 

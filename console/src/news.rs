@@ -25,7 +25,7 @@ pub enum News {
     Lost { relay: usize, why: String, token: bool },
     /// What a change would do.
     Previewed { relay: usize, asked: u64, found: Result<Preview, String> },
-    /// How a change or a deed went.
+    /// How a change or another action went.
     Done { relay: usize, id: String, result: Result<serde_json::Value, NotDone> },
     /// Requests.
     Requests { relay: usize, asked: u64, what: Which, found: Result<RequestPage, String> },

@@ -13,7 +13,7 @@ pub enum Task {
     /// Make a change, once.
     Change { relay: usize, request: ChangeRequest },
     /// A probe, a check, an undo or a note, once; `ends`: take away what is there.
-    Deed { relay: usize, id: String, path: Vec<String>, ends: bool, body: serde_json::Value },
+    Action { relay: usize, id: String, path: Vec<String>, ends: bool, body: serde_json::Value },
     /// Read requests, for the list.
     Requests { relay: usize, asked: u64, what: Which, query: Vec<(String, String)> },
     /// Read one request.
@@ -54,7 +54,7 @@ impl Task {
         match self {
             Self::Preview { relay, .. }
             | Self::Change { relay, .. }
-            | Self::Deed { relay, .. }
+            | Self::Action { relay, .. }
             | Self::Requests { relay, .. }
             | Self::Request { relay, .. }
             | Self::Transitions { relay, .. }

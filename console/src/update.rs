@@ -3,7 +3,7 @@
 
 use crate::board::Selected;
 use crate::commands;
-use crate::model::{Known, Model, Screen, View};
+use crate::model::{Model, Screen, View, WatchedRelay};
 use crate::msg::Msg;
 use crate::palette::Palette;
 use crate::task::Task;
@@ -43,7 +43,7 @@ pub fn update(model: &mut Model, msg: Msg, now: i64, fresh: &dyn Fn() -> String)
         Msg::Run(place) => return run(model, place, now, fresh),
         Msg::Token => {
             model.declined.clear();
-            match model.relays.iter().position(|known: &Known| known.wants_token) {
+            match model.relays.iter().position(|known: &WatchedRelay| known.wants_token) {
                 Some(relay) => model.token = Some((relay, String::new())),
                 None => model.say("no relay wants a token", now),
             }

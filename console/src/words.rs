@@ -1,8 +1,8 @@
 //! What things are called on the screen.
 
+use shared::action_words;
 use shared::admin::RungState;
 use shared::admin::actions::Action;
-use shared::deeds;
 use shared::{OverrideMode, TransitionRule};
 
 /// An override, as a thing to do.
@@ -19,7 +19,7 @@ pub const fn mode(mode: OverrideMode) -> &'static str {
 /// What an action did, with its reason.
 #[must_use]
 pub fn action(action: &Action) -> String {
-    let what = deeds::what(action);
+    let what = action_words::what(action);
     let reason = action.reason.as_str();
     if reason.is_empty() { what } else { format!("{what}  \"{reason}\"") }
 }

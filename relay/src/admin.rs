@@ -10,12 +10,12 @@ mod actions;
 mod board;
 mod body;
 mod changes;
-mod deeds;
 mod feed;
 mod health;
 mod limiter;
 mod metrics;
 mod openapi;
+mod other_actions;
 mod part;
 mod past;
 mod problem;
@@ -59,13 +59,13 @@ fn gated() -> OpenApiRouter<Arc<Hub>> {
         .routes(routes!(changes::preview))
         .routes(routes!(changes::override_now, changes::put_override, changes::end_override))
         .routes(routes!(changes::order_now, changes::put_order, changes::end_order))
-        .routes(routes!(deeds::probe))
-        .routes(routes!(deeds::check))
-        .routes(routes!(deeds::note))
-        .routes(routes!(deeds::end_note))
+        .routes(routes!(other_actions::probe))
+        .routes(routes!(other_actions::check))
+        .routes(routes!(other_actions::note))
+        .routes(routes!(other_actions::end_note))
         .routes(routes!(actions::list))
         .routes(routes!(actions::one))
-        .routes(routes!(deeds::undo))
+        .routes(routes!(other_actions::undo))
 }
 
 /// The admin API's OpenAPI document: of every route, whatever the config.

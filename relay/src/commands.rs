@@ -6,7 +6,6 @@ mod board;
 mod change;
 mod check;
 mod common;
-mod deeds;
 mod deliver;
 mod demo;
 mod export;
@@ -15,6 +14,7 @@ mod init;
 mod journal;
 mod mock;
 mod order;
+mod other_actions;
 mod override_rung;
 mod relays;
 mod requests;
@@ -66,9 +66,9 @@ enum Command {
     /// At a running relay: change which rung of a ladder is tried first.
     Order(order::OrderArgs),
     /// At a running relay: end a rung's cool-down, hold or hard-down; the next request probes it.
-    Probe(deeds::RungArgs),
+    Probe(other_actions::RungArgs),
     /// At a running relay: call a rung once, outside all traffic.
-    CheckRung(deeds::RungArgs),
+    CheckRung(other_actions::RungArgs),
     /// At a running relay: what was asked, what was tried, how it ended.
     Requests(requests::RequestsArgs),
     /// At a running relay: who changed what, when and why, and what is still in force.
@@ -76,7 +76,7 @@ enum Command {
     /// At a running relay: take an action back.
     Undo(undo::UndoArgs),
     /// At a running relay: leave a note for whoever comes next.
-    Note(deeds::NoteArgs),
+    Note(other_actions::NoteArgs),
 }
 
 /// Where the config is.
@@ -118,12 +118,12 @@ impl Cli {
             Command::Override(args) => override_rung::run(&args),
             Command::Demote(args) => override_rung::demote(&args),
             Command::Order(args) => order::run(&args),
-            Command::Probe(args) => deeds::probe(&args),
-            Command::CheckRung(args) => deeds::check(&args),
+            Command::Probe(args) => other_actions::probe(&args),
+            Command::CheckRung(args) => other_actions::check(&args),
             Command::Requests(args) => requests::run(&args),
             Command::Actions(args) => actions::run(&args),
             Command::Undo(args) => undo::run(&args),
-            Command::Note(args) => deeds::note(&args),
+            Command::Note(args) => other_actions::note(&args),
         }
     }
 }

@@ -8,19 +8,22 @@
 //! stops the upstream reads by itself, and a client that leaves drops the
 //! driver and with it every upstream call.
 
-mod alarm;
 mod announce;
 mod aside;
+mod breaker_history;
 mod capture;
 mod checking;
 mod closing;
 mod composing;
 pub mod config_state;
 pub mod count_tokens;
+mod current_minute;
+mod detached;
 mod driver;
 mod facts;
 mod failed;
-mod gathering;
+mod failure_text;
+pub mod gauges;
 mod held;
 mod hub;
 mod in_force;
@@ -33,6 +36,7 @@ mod looked;
 mod machine;
 mod memory;
 mod minutes;
+mod naps;
 mod numbers;
 pub mod operator;
 mod operators;
@@ -44,12 +48,8 @@ mod reply;
 pub mod restore;
 mod running;
 mod signals;
-pub mod standing;
-mod still;
-mod story;
-mod tell;
-mod turn;
-mod unseen;
+mod stalls;
+mod timer;
 
 pub use aside::{Aside, SMALL};
 #[cfg(test)]
@@ -59,10 +59,10 @@ pub use held::Held;
 pub use hub::Hub;
 pub use in_force::{InForce, Ladder, Rung};
 pub use log::reject_record;
+pub use naps::nap;
 pub use operators::Answer;
 pub use peer::Peer;
 pub use reply::{AskAgain, Head, Out, Reply, error_reply, set_id};
 pub use running::Running;
 pub use signals::Drain;
-pub use still::{beat, watch_workers};
-pub use turn::nap;
+pub use stalls::{beat, watch_workers};

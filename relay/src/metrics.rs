@@ -13,25 +13,25 @@
 //!   alert on an increase would otherwise sleep through the first one.
 //! - Money is added up in whole nano-dollars and shown in dollars.
 //!
-//! The parts: `attempts`, `requests` and `standing` are what is counted, each with
+//! The parts: `attempts`, `requests` and `gauges` are what is counted, each with
 //! its names and help texts; `series` orders and encodes them; `status` and `dollars`
 //! are values of their own; [`exposition`] chooses the format.
 
 mod attempts;
 mod dollars;
 pub mod exposition;
+pub mod gauges;
 mod names;
 mod requests;
 mod series;
-pub mod standing;
 mod status;
 #[cfg(test)]
 mod tests;
 
 pub use attempts::TRANSITIONS;
 pub use exposition::Format;
+pub use gauges::{ConfigNow, JournalNow, LadderNow, Now, RungNow};
 pub use names::{LadderNames, Names, RungNames};
-pub use standing::{ConfigNow, JournalNow, LadderNow, Now, RungNow};
 
 use prometheus_client::registry::Registry;
 use record::{AttemptEnd, RequestEnd};
@@ -45,7 +45,7 @@ pub struct Metrics {
     registry: Registry,
     attempts: attempts::Attempts,
     requests: requests::Requests,
-    standing: standing::Standing,
+    gauges: gauges::Gauges,
 }
 
 impl Metrics {
@@ -55,7 +55,7 @@ impl Metrics {
         let mut registry = Registry::with_prefix("belay");
         // In this order they stand on the page: how it is, what clients see, and why.
         let metrics = Self {
-            standing: standing::Standing::new(&mut registry),
+            gauges: gauges::Gauges::new(&mut registry),
             requests: requests::Requests::new(&mut registry),
             attempts: attempts::Attempts::new(&mut registry),
             registry,
@@ -66,7 +66,7 @@ impl Metrics {
 
     /// From here on these are the names. What was counted under others stays counted.
     pub fn begin(&self, names: &Names) {
-        self.standing.begin(names);
+        self.gauges.begin(names);
         self.requests.begin(names);
         self.attempts.begin(names);
     }
@@ -116,7 +116,7 @@ impl Metrics {
 
     /// A worker stood still for so long.
     pub fn stood_still(&self, span: Duration) {
-        self.standing.stood_still(span);
+        self.gauges.stood_still(span);
     }
 
     /// Everything, as text for a scraper.
@@ -124,7 +124,7 @@ impl Metrics {
     /// # Errors
     /// A metric that cannot be written as text; none of these is known to.
     pub fn text(&self, now: &Now, format: Format) -> Result<String, std::fmt::Error> {
-        self.standing.set(now);
+        self.gauges.set(now);
         exposition::encode(&self.registry, format)
     }
 }

@@ -5,10 +5,10 @@
 //! program can take it without the other's weight. No IO either, but in `remote`, the
 //! way to a relay from outside, which both programs switch on and the schemas do without.
 
+pub mod action_words;
 pub mod admin;
 pub mod attempt;
 pub mod breaker;
-pub mod deeds;
 pub mod degrade;
 pub mod diagnose;
 pub mod dialect;

@@ -1,9 +1,9 @@
 //! The admin plane's changes, over real HTTP: what each call
 //! does, what it refuses, and that nothing of it is lost.
 
-mod deeds;
 mod lasting;
 mod orders;
+mod other_actions;
 mod overrides;
 mod previews;
 mod racing;

@@ -6,9 +6,9 @@ use crate::model::Loaded;
 use crate::panel::{Scene, line, strong};
 use crate::theme::mono;
 use eframe::egui::{CentralPanel, Frame, Margin, RichText, ScrollArea, Ui};
+use shared::action_words;
 use shared::admin::actions::ActionKind;
 use shared::admin::changes::Change;
-use shared::deeds;
 use shared::figures::countdown;
 
 /// Draws it.
@@ -72,7 +72,7 @@ fn row(ui: &mut Ui, scene: &mut Scene<'_>, row: &Row<'_>) {
         "{sign} {:<9} {:<10} {:<48} {end:<14} \"{}\"{on}",
         scene.clock(action.at),
         action.by,
-        deeds::what(action),
+        action_words::what(action),
         action.reason
     );
     let colour = if row.in_force() { scene.colours.hand } else { scene.colours.dim };

@@ -72,9 +72,9 @@ pub fn cell(
     Cell { fill, head, second: second.join(" "), third, spoken }
 }
 
-type Told = (Fill, &'static str, String, String, String);
+type CellText = (Fill, &'static str, String, String, String);
 
-fn state(rung: &RungState, step: Option<&Step>, now: UnixMillis, stale: Option<i64>) -> Told {
+fn state(rung: &RungState, step: Option<&Step>, now: UnixMillis, stale: Option<i64>) -> CellText {
     let left = |until: UnixMillis| countdown(until.0.saturating_sub(now.0));
     let health = &rung.health;
     if let Some(age) = stale {

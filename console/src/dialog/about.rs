@@ -37,12 +37,12 @@ pub enum About {
         ladder: String,
     },
     /// Anything else.
-    Deed(Deed),
+    Other(OtherAction),
 }
 
 /// What is no change of overrides and orders.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Deed {
+pub enum OtherAction {
     /// Ends a rung's cool-down, hold or hard-down: the next request is its probe.
     Probe {
         /// The rung.
@@ -80,7 +80,7 @@ pub enum Deed {
     },
 }
 
-impl Deed {
+impl OtherAction {
     /// The reason that is filled in.
     pub(super) const fn reason(&self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! Opening a dialog, for what is on the boards now.
 
-use super::about::{About, Deed};
+use super::about::{About, OtherAction};
 use super::state::Dialog;
 use crate::model::Model;
 use shared::OverrideMode;
@@ -74,9 +74,9 @@ impl Dialog {
 
     /// To do something else.
     #[must_use]
-    pub fn deed(model: &Model, id: String, deed: Deed) -> Self {
-        let reason = deed.reason().to_owned();
-        Self::new(model, id, About::Deed(deed), reason)
+    pub fn other(model: &Model, id: String, action: OtherAction) -> Self {
+        let reason = action.reason().to_owned();
+        Self::new(model, id, About::Other(action), reason)
     }
 
     /// To have what is in force end at another time, of overrides those of `rungs`; `None`:

@@ -1,7 +1,7 @@
 //! What a dialog covers and reaches on the boards as they are now, what hinders it, and how a
 //! relay is asked for it.
 
-use super::about::{About, Deed};
+use super::about::{About, OtherAction};
 use super::order;
 use super::state::Dialog;
 use crate::model::Model;
@@ -31,7 +31,7 @@ impl Dialog {
                     let state = board.ladders.iter().find(|state| state.name == *ladder)?;
                     [(format!("ladder/{ladder}"), state.version)].into()
                 }
-                About::Deed(_) => BTreeMap::new(),
+                About::Other(_) => BTreeMap::new(),
             };
             Some((index, found))
         };
@@ -143,9 +143,11 @@ impl Dialog {
         let reached = fresh(&self.relays);
         match &self.about {
             // What one relay has journaled is not the others'.
-            About::Deed(Deed::Undo { relays, .. } | Deed::EndNote { relays, .. }) => fresh(relays),
+            About::Other(
+                OtherAction::Undo { relays, .. } | OtherAction::EndNote { relays, .. },
+            ) => fresh(relays),
             // One call tells enough, and costs once.
-            About::Deed(Deed::Check { .. }) => reached.into_iter().take(1).collect(),
+            About::Other(OtherAction::Check { .. }) => reached.into_iter().take(1).collect(),
             _ => reached,
         }
     }
@@ -154,8 +156,10 @@ impl Dialog {
     #[must_use]
     pub fn unreached(&self, model: &Model, now: i64) -> Vec<usize> {
         let meant = match &self.about {
-            About::Deed(Deed::Undo { relays, .. } | Deed::EndNote { relays, .. }) => relays.clone(),
-            About::Deed(Deed::Check { .. }) => return Vec::new(),
+            About::Other(
+                OtherAction::Undo { relays, .. } | OtherAction::EndNote { relays, .. },
+            ) => relays.clone(),
+            About::Other(OtherAction::Check { .. }) => return Vec::new(),
             _ if self.whole => model.unreached(now).into_iter().chain(model.viewed()).collect(),
             _ => self.relays.clone(),
         };
@@ -174,7 +178,7 @@ impl Dialog {
             return Some("it was sent".to_owned());
         }
         if self.targets(model, now).is_empty() {
-            let name = model.lead().map_or("the relay", crate::model::Known::name);
+            let name = model.lead().map_or("the relay", crate::model::WatchedRelay::name);
             return Some(format!("no news from {name}: what you see is old"));
         }
         let may_change = |index: &usize| {
@@ -185,7 +189,7 @@ impl Dialog {
             return Some("your token may only look".to_owned());
         }
         if self.reason.trim().is_empty() {
-            let is_note = matches!(self.about, About::Deed(Deed::Note { .. }));
+            let is_note = matches!(self.about, About::Other(OtherAction::Note { .. }));
             let why =
                 if is_note { "write the note" } else { "say why, for whoever reads it at night" };
             return Some(why.to_owned());
@@ -243,7 +247,7 @@ impl Dialog {
                 let order = NewOrder::Config(ConfigWord::Config);
                 vec![Change::Order { ladder: ladder.clone(), order }]
             }
-            About::Deed(_) => return None,
+            About::Other(_) => return None,
         };
         Some(ChangeRequest {
             id: self.id.clone(),
@@ -286,7 +290,7 @@ impl About {
                 format!("{ladder} has another order now{by}; yours is put on top of it")
             }
             Self::ConfigOrder { ladder } => format!("{ladder} has another order now"),
-            Self::Deed(_) => String::new(),
+            Self::Other(_) => String::new(),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! It is bound to names and to the versions that were seen when it was opened. If what it is
 //! about changes meanwhile it says so, keeps what was meant, and must be confirmed anew.
 
-use super::about::{About, Deed};
+use super::about::{About, OtherAction};
 use super::order::Move;
 use crate::model::Loaded;
 use shared::OverrideMode;
@@ -82,7 +82,7 @@ impl Dialog {
         match &self.about {
             About::Rungs { mode: OverrideMode::Auto, .. }
             | About::ConfigOrder { .. }
-            | About::Deed(_) => &[],
+            | About::Other(_) => &[],
             About::Rungs { .. } => &OVERRIDE,
             About::Order { .. } => &ORDER,
         }
@@ -114,7 +114,7 @@ impl Dialog {
     pub const fn patience(&self) -> i64 {
         match &self.about {
             // It waits for a provider.
-            About::Deed(Deed::Check { .. }) => CHECK_PATIENCE,
+            About::Other(OtherAction::Check { .. }) => CHECK_PATIENCE,
             _ => PATIENCE,
         }
     }

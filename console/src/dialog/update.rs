@@ -1,6 +1,6 @@
 //! Dialogs: opening them, changing what they say, and sending it, once.
 
-use super::about::{About, Deed};
+use super::about::{About, OtherAction};
 use super::msg::{Msg, Open};
 use super::state::{Dialog, Sent};
 use crate::actions::rows::{Chosen, chosen as chosen_action, held_by};
@@ -21,7 +21,7 @@ pub(crate) fn open(model: &mut Model, which: Open, now: i64, id: String) -> Vec<
         Open::Auto => auto(model, now, id),
         Open::Extend => extend(model, now, id),
         Open::Reorder => reorder(model, now, id),
-        Open::Note | Open::Probe | Open::Check => deed(model, which, now, id),
+        Open::Note | Open::Probe | Open::Check => other(model, which, now, id),
         Open::Undo => undo(model, now, id),
     }
 }
@@ -122,28 +122,28 @@ fn reorder(model: &mut Model, now: i64, id: String) -> Vec<Task> {
     show(model, dialog)
 }
 
-fn deed(model: &mut Model, which: Open, now: i64, id: String) -> Vec<Task> {
+fn other(model: &mut Model, which: Open, now: i64, id: String) -> Vec<Task> {
     let selected = model.selected.clone();
-    let deed = match (which, selected.rung) {
+    let other = match (which, selected.rung) {
         (Open::Note, rung) => {
             let ladder = selected.ladder.filter(|_| rung.is_none());
-            Deed::Note { rung, ladder }
+            OtherAction::Note { rung, ladder }
         }
         (_, None) => {
             model.say("select a rung first", now);
             return Vec::new();
         }
-        (Open::Probe, Some(rung)) => Deed::Probe { rung },
-        (_, Some(rung)) => Deed::Check { rung },
+        (Open::Probe, Some(rung)) => OtherAction::Probe { rung },
+        (_, Some(rung)) => OtherAction::Check { rung },
     };
-    let dialog = Dialog::deed(model, id, deed);
+    let dialog = Dialog::other(model, id, other);
     show(model, Some(dialog))
 }
 
 fn undo(model: &mut Model, now: i64, id: String) -> Vec<Task> {
     let target = match chosen_action(model) {
         Some(chosen) => {
-            let what = shared::deeds::what(&chosen.action);
+            let what = shared::action_words::what(&chosen.action);
             Some((chosen.action.id, what, chosen.relays))
         }
         None => model.last.clone().map(|last| (last.id, last.what, last.relays)),
@@ -152,8 +152,8 @@ fn undo(model: &mut Model, now: i64, id: String) -> Vec<Task> {
         model.say("nothing of yours to take back; Actions has what others did", now);
         return Vec::new();
     };
-    let deed = Deed::Undo { action, what, relays: relays.clone() };
-    let dialog = Dialog::deed(model, id, deed).only_on(model, &relays);
+    let other = OtherAction::Undo { action, what, relays: relays.clone() };
+    let dialog = Dialog::other(model, id, other).only_on(model, &relays);
     show(model, Some(dialog))
 }
 
@@ -260,20 +260,20 @@ fn send(model: &mut Model, now: i64) -> Vec<Task> {
     let relays = dialog.targets(model, now);
     let accept: Vec<String> = dialog.accept.iter().cloned().collect();
     let task = |relay| match &dialog.about {
-        About::Deed(deed) => {
-            let (path, ends) = deed.path();
-            let body = deed.body(&id, dialog.reason.trim(), &accept);
-            Some(Task::Deed { relay, id: id.clone(), path, ends, body })
+        About::Other(other) => {
+            let (path, ends) = other.path();
+            let body = other.body(&id, dialog.reason.trim(), &accept);
+            Some(Task::Action { relay, id: id.clone(), path, ends, body })
         }
         _ => Some(Task::Change { relay, request: dialog.request(model, relay)? }),
     };
     let tasks: Vec<Task> = relays.iter().copied().filter_map(task).collect();
     let change = tasks.iter().find_map(|task| match task {
-        Task::Change { request, .. } => Some(shared::deeds::changes(&request.changes)),
+        Task::Change { request, .. } => Some(shared::action_words::changes(&request.changes)),
         _ => None,
     });
     let undoes = match &dialog.about {
-        About::Deed(Deed::Undo { action, .. }) => Some(action.clone()),
+        About::Other(OtherAction::Undo { action, .. }) => Some(action.clone()),
         _ => None,
     };
     // How long it is remembered what was sent: far longer than any answer takes.
@@ -293,8 +293,9 @@ fn ending(model: &Model, chosen: &Chosen, id: String) -> Option<Dialog> {
     let Chosen { action, holds, .. } = chosen;
     if action.kind == ActionKind::Note {
         let relays = holds.clone();
-        let deed = Deed::EndNote { note: action.id.clone(), text: action.reason.clone(), relays };
-        return Some(Dialog::deed(model, id, deed));
+        let other =
+            OtherAction::EndNote { note: action.id.clone(), text: action.reason.clone(), relays };
+        return Some(Dialog::other(model, id, other));
     }
     let rungs = held_by(model, action, holds);
     let dialog = if rungs.is_empty() {

@@ -4,7 +4,7 @@ pub(crate) mod reorder;
 
 use crate::dialog;
 use crate::dialog::is_order;
-use crate::dialog::{About, Deed, Dialog, Sent};
+use crate::dialog::{About, Dialog, OtherAction, Sent};
 use crate::model::{Loaded, Model};
 use crate::msg::Msg;
 use crate::panel::{Scene, cut, focus_once, line};
@@ -37,7 +37,7 @@ pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
         about(ui, scene, dialog);
         lasts(ui, scene, dialog);
         why(ui, scene, dialog, width);
-        if !matches!(dialog.about, About::Deed(_)) {
+        if !matches!(dialog.about, About::Other(_)) {
             ui.separator();
             then(ui, scene, dialog, false);
         }
@@ -84,12 +84,14 @@ pub fn what(dialog: &Dialog, model: &Model) -> String {
         }
         About::Order { ladder, .. } => format!("Reorder {ladder}"),
         About::ConfigOrder { ladder } => format!("{ladder} back to the config's order"),
-        About::Deed(Deed::Probe { rung }) => format!("Probe {rung} now"),
-        About::Deed(Deed::Check { rung }) => format!("Test call to {rung}"),
-        About::Deed(Deed::Undo { what, .. }) if what.is_empty() => "Undo my last".to_owned(),
-        About::Deed(Deed::Undo { what, .. }) => format!("Undo: {what}"),
-        About::Deed(Deed::Note { rung, ladder }) => format!("Note on {}", on(rung, ladder)),
-        About::Deed(Deed::EndNote { .. }) => "End the note".to_owned(),
+        About::Other(OtherAction::Probe { rung }) => format!("Probe {rung} now"),
+        About::Other(OtherAction::Check { rung }) => format!("Test call to {rung}"),
+        About::Other(OtherAction::Undo { what, .. }) if what.is_empty() => {
+            "Undo my last".to_owned()
+        }
+        About::Other(OtherAction::Undo { what, .. }) => format!("Undo: {what}"),
+        About::Other(OtherAction::Note { rung, ladder }) => format!("Note on {}", on(rung, ladder)),
+        About::Other(OtherAction::EndNote { .. }) => "End the note".to_owned(),
     }
 }
 
@@ -106,19 +108,21 @@ fn about(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
                 now(ui, scene, &dialog.covered(scene.model), *cut);
             }
         }
-        About::Deed(deed) => {
-            let text = match deed {
-                Deed::Probe { .. } => {
+        About::Other(action) => {
+            let text = match action {
+                OtherAction::Probe { .. } => {
                     "Ends its cool-down, hold or hard-down: the next request is the probe."
                 }
-                Deed::Check { .. } => {
+                OtherAction::Check { .. } => {
                     "One small call outside all traffic, on one relay, also to a rung that is forced open. It costs what it costs."
                 }
-                Deed::Undo { .. } => {
+                OtherAction::Undo { .. } => {
                     "What it changed becomes what it was before, unless something later stands on it."
                 }
-                Deed::Note { .. } => "It stands in the trouble lines until somebody ends it.",
-                Deed::EndNote { text, .. } => text,
+                OtherAction::Note { .. } => {
+                    "It stands in the trouble lines until somebody ends it."
+                }
+                OtherAction::EndNote { text, .. } => text,
             };
             line(ui, text, colours.dim);
         }
@@ -190,7 +194,7 @@ pub(super) fn lasts(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
 /// Why; and the env of a protected relay, typed out.
 pub(super) fn why(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, width: f32) {
     ui.horizontal(|ui| {
-        let is_note = matches!(dialog.about, About::Deed(Deed::Note { .. }));
+        let is_note = matches!(dialog.about, About::Other(OtherAction::Note { .. }));
         let label = if is_note { "Note" } else { "Why " };
         let label = ui.label(RichText::new(label).font(mono()));
         let mut reason = dialog.reason.clone();

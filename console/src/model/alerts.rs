@@ -1,9 +1,9 @@
 //! Alerts: what is worth calling somebody for who looks elsewhere. Each is raised once, until
 //! it clears. A breaker that opens and is absorbed raises none.
 
-use super::known::Known;
 use super::lines::lines;
 use super::merged::merge;
+use super::watched::WatchedRelay;
 use shared::diagnose::{Level, Rule, Trouble, is_failing, is_out};
 use shared::{OrderSource, UnixMillis};
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,7 +72,7 @@ impl Alerts {
     }
 
     /// Raises what is due at `now` of these relays: `envs` are their names, and their relays.
-    pub fn raise(&mut self, relays: &[Known], envs: &[(String, Vec<usize>)], now: i64) {
+    pub fn raise(&mut self, relays: &[WatchedRelay], envs: &[(String, Vec<usize>)], now: i64) {
         let (mut all, mut since) = (Vec::new(), BTreeMap::new());
         for (name, env) in envs {
             let merged = merge(relays, env, now);
@@ -141,7 +141,7 @@ fn relay_of(line: &Trouble) -> &str {
     line.text.split(':').next().unwrap_or_default()
 }
 
-fn lost(known: &Known, now: i64) -> Option<Alert> {
+fn lost(known: &WatchedRelay, now: i64) -> Option<Alert> {
     // One that was never heard of is lost since its first refusal.
     let age = known.age(now).or_else(|| known.lost_at.map(|at| now - at));
     let age = age.filter(|age| *age >= LOST)?;
@@ -151,7 +151,7 @@ fn lost(known: &Known, now: i64) -> Option<Alert> {
 }
 
 /// What operators set on a relay: about to end, or ended on a rung that is sick within a while.
-fn hands(known: &Known, alerts: &mut Alerts, now: i64) -> Vec<Alert> {
+fn hands(known: &WatchedRelay, alerts: &mut Alerts, now: i64) -> Vec<Alert> {
     let Some(board) = &known.board else { return Vec::new() };
     let at = UnixMillis(now + known.offset.get());
     let env = board.relay.env.as_deref().unwrap_or_else(|| known.name());

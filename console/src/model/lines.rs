@@ -1,8 +1,8 @@
 //! What is wrong, over all relays of the view: what their boards say together, and what only
 //! somebody who watches several of them can know.
 
-use super::known::{Known, Reach};
 use super::merged::Merged;
+use super::watched::{Reach, WatchedRelay};
 use shared::UnixMillis;
 use shared::admin::Board;
 use shared::admin::actions::{Action, ActionKind};
@@ -15,22 +15,22 @@ pub const SKEW: i64 = 2_000;
 /// The lines of the relays of `viewed`, whose boards are `merged`; the worst first.
 #[must_use]
 pub fn lines(
-    relays: &[Known],
+    relays: &[WatchedRelay],
     viewed: &[usize],
     merged: Option<&Merged>,
     now: i64,
 ) -> Vec<Trouble> {
     let of = |index: &usize| relays.get(*index);
-    let known: Vec<&Known> = viewed.iter().filter_map(of).collect();
+    let known: Vec<&WatchedRelay> = viewed.iter().filter_map(of).collect();
     let mut all: Vec<Trouble> = known.iter().flat_map(|known| of_relay(known, now)).collect();
     // Of which env one is that was never heard of nobody knows: it is said whatever is shown.
     let strangers = relays.iter().filter(|known| known.board.is_none());
-    let is_shown = |stranger: &Known| known.iter().any(|known| known.url == stranger.url);
+    let is_shown = |stranger: &WatchedRelay| known.iter().any(|known| known.url == stranger.url);
     all.extend(strangers.filter(|it| !is_shown(it)).flat_map(|known| of_relay(known, now)));
     let Some(merged) = merged else { return all };
-    let with_board: Vec<&Known> =
+    let with_board: Vec<&WatchedRelay> =
         known.iter().copied().filter(|known| known.board.is_some()).collect();
-    let fresh: Vec<&Known> =
+    let fresh: Vec<&WatchedRelay> =
         with_board.iter().copied().filter(|known| !known.is_stale(now)).collect();
     // What is known of nobody of late is what was known of all.
     let fresh = if fresh.is_empty() { with_board.clone() } else { fresh };
@@ -60,7 +60,7 @@ pub fn lines(
 
 /// What each relay's own board says; what several of them say of the same thing is one line,
 /// in the first one's words, with the names of those that say it unless all do.
-fn each(fresh: &[&Known], together: impl Fn(&Trouble) -> bool) -> Vec<Trouble> {
+fn each(fresh: &[&WatchedRelay], together: impl Fn(&Trouble) -> bool) -> Vec<Trouble> {
     let is_own =
         |line: &Trouble| matches!(line.rule, Rule::Relay | Rule::Journal | Rule::ReachesNobody);
     let mut all: Vec<(Trouble, Vec<&str>)> = Vec::new();
@@ -88,7 +88,7 @@ fn each(fresh: &[&Known], together: impl Fn(&Trouble) -> bool) -> Vec<Trouble> {
     all.into_iter().map(named).collect()
 }
 
-fn of_relay(known: &Known, now: i64) -> Vec<Trouble> {
+fn of_relay(known: &WatchedRelay, now: i64) -> Vec<Trouble> {
     let line = |level, text| Trouble { level, rule: Rule::Relay, about: Vec::new(), text };
     let mut said = Vec::new();
     if known.board.is_some() && known.is_stale(now) {
@@ -114,8 +114,8 @@ fn of_relay(known: &Known, now: i64) -> Vec<Trouble> {
 }
 
 /// Who has which order.
-fn orders(viewed: &[&Known], ladder: &str) -> String {
-    let of = |known: &&Known| {
+fn orders(viewed: &[&WatchedRelay], ladder: &str) -> String {
+    let of = |known: &&WatchedRelay| {
         let board = known.board.as_ref()?;
         let state = board.ladders.iter().find(|state| state.name == ladder)?;
         Some(format!("{} has {}", known.name(), state.order.join(" > ")))
@@ -124,7 +124,7 @@ fn orders(viewed: &[&Known], ladder: &str) -> String {
 }
 
 /// Notes stand until they are ended; one that went to several relays is said once.
-fn notes(viewed: &[&Known]) -> Vec<Trouble> {
+fn notes(viewed: &[&WatchedRelay]) -> Vec<Trouble> {
     let mut seen: Vec<&Action> = Vec::new();
     for known in viewed {
         let standing = known.in_force.iter().filter(|action| action.kind == ActionKind::Note);
@@ -134,7 +134,7 @@ fn notes(viewed: &[&Known]) -> Vec<Trouble> {
             }
         }
     }
-    let at = |note: &Action, boards: &[&Known]| {
+    let at = |note: &Action, boards: &[&WatchedRelay]| {
         let board = boards.iter().find_map(|known| known.board.as_ref());
         let ago = |board: &Board| span(board.at.0.saturating_sub(note.at.0).max(0));
         board.map(ago).unwrap_or_default()

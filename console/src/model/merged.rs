@@ -1,7 +1,7 @@
 //! Several relays' boards as one: for each rung the worst state and how many have it; counts
 //! add, histograms merge, and a percentile is read from the merged one, never averaged.
 
-use super::known::Known;
+use super::watched::WatchedRelay;
 use shared::admin::board::{Bucket, LadderSpark, RungNow, RungSpark, Step, Users};
 use shared::admin::{Board, LadderState, RungState};
 use shared::diagnose::{is_failing, is_held};
@@ -56,12 +56,13 @@ pub fn rank(rung: &RungState, now: UnixMillis) -> u8 {
 /// The boards of `viewed` as one: of those with news, or where none has any of all.
 /// `None`: no board is known.
 #[must_use]
-pub fn merge(relays: &[Known], viewed: &[usize], now: i64) -> Option<Merged> {
+pub fn merge(relays: &[WatchedRelay], viewed: &[usize], now: i64) -> Option<Merged> {
     let known = |index: &usize| Some((*index, relays.get(*index)?));
-    let all: Vec<(usize, &Known)> = viewed.iter().filter_map(known).collect();
+    let all: Vec<(usize, &WatchedRelay)> = viewed.iter().filter_map(known).collect();
     let fresh: Vec<_> = all.iter().copied().filter(|(_, it)| !it.is_stale(now)).collect();
     let chosen = if fresh.is_empty() { all } else { fresh };
-    let board = |(index, it): (usize, &'_ Known)| it.board.clone().map(|board| (index, board));
+    let board =
+        |(index, it): (usize, &'_ WatchedRelay)| it.board.clone().map(|board| (index, board));
     let mut boards = chosen.into_iter().filter_map(board);
     let (lead, mut sum) = boards.next()?;
     let first = |rung: &RungState| (rung.name.clone(), Spread { worst: 1, of: 1 });
@@ -307,11 +308,11 @@ mod tests {
     use shared::admin::sample::{self, NIGHT};
     use shared::histogram::Bucket as Count;
 
-    fn known(name: &str, change: impl Fn(&mut Board)) -> Known {
+    fn known(name: &str, change: impl Fn(&mut Board)) -> WatchedRelay {
         let mut board = sample::calm(&[("chat", &["sol", "opus"])]);
         board.relay.name = Some(name.to_owned());
         change(&mut board);
-        let mut known = Known::new(name);
+        let mut known = WatchedRelay::new(name);
         known.apply(
             Some(shared::admin::FeedKind::Snapshot),
             &serde_json::to_string(&board).unwrap(),
@@ -385,7 +386,7 @@ mod tests {
         relays[1].heard_at = Some(NIGHT.0 - 60_000);
         let old = merge(&relays, &[0, 1], NIGHT.0).unwrap();
         assert_eq!(old.board.rungs[0].now.calls, 540, "all are old: what was known of all");
-        assert!(merge(&[Known::new("x")], &[0], NIGHT.0).is_none());
+        assert!(merge(&[WatchedRelay::new("x")], &[0], NIGHT.0).is_none());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Setup: which relays are watched, and how they are.
 
-use crate::model::{Known, Reach};
+use crate::model::{Reach, WatchedRelay};
 use crate::panel::{Scene, line};
 use crate::setup;
 use crate::theme::mono;
@@ -76,7 +76,7 @@ fn head() -> String {
     )
 }
 
-fn row(known: &Known, now: i64) -> String {
+fn row(known: &WatchedRelay, now: i64) -> String {
     let relay = known.board.as_ref().map(|board| &board.relay);
     let sign = if known.is_stale(now) { "◌" } else { "●" };
     let unknown = || UNKNOWN.to_owned();

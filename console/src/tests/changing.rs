@@ -114,10 +114,10 @@ fn what_was_done_closes_the_dialog_and_u_takes_it_back() {
     assert!(harness.state().console.model.dialog.is_none());
     harness.get_by_label_contains("u takes it back");
     press(&mut harness, Key::U);
-    assert!(harness.state().sent.iter().all(|task| !matches!(task, Task::Deed { .. })));
+    assert!(harness.state().sent.iter().all(|task| !matches!(task, Task::Action { .. })));
     press_with(&mut harness, CONFIRM.0, CONFIRM.1);
     let undo = harness.state().sent.last().cloned().unwrap();
-    let Task::Deed { path, .. } = undo else { panic!("{undo:?}") };
+    let Task::Action { path, .. } = undo else { panic!("{undo:?}") };
     assert_eq!(path, ["actions", id.as_str(), "undo"]);
 }
 
@@ -133,7 +133,7 @@ fn a_dialog_that_was_closed_too_soon_keeps_nobody_from_undoing() {
     harness.state_mut().news(done);
     press(&mut harness, Key::U);
     press_with(&mut harness, CONFIRM.0, CONFIRM.1);
-    let is_undo = |task: &Task| matches!(task, Task::Deed { path, .. } if path.contains(&id));
+    let is_undo = |task: &Task| matches!(task, Task::Action { path, .. } if path.contains(&id));
     assert!(harness.state().sent.iter().any(is_undo));
 }
 
@@ -230,7 +230,7 @@ fn one_relays_refusal_is_not_wiped_out_by_anothers_word() {
     // What was done can be taken back, there.
     press(&mut harness, Key::U);
     press_with(&mut harness, CONFIRM.0, CONFIRM.1);
-    let deeds = harness.state().sent.iter().filter(|task| matches!(task, Task::Deed { .. }));
+    let deeds = harness.state().sent.iter().filter(|task| matches!(task, Task::Action { .. }));
     assert_eq!(deeds.map(Task::relay).collect::<Vec<_>>(), [1]);
 }
 
@@ -305,7 +305,7 @@ fn what_several_relays_did_is_taken_back_on_all_of_them() {
     press(&mut harness, Key::U);
     press_with(&mut harness, CONFIRM.0, CONFIRM.1);
     let undone = |desk: &Desk| {
-        let deeds = desk.sent.iter().filter(|task| matches!(task, Task::Deed { .. }));
+        let deeds = desk.sent.iter().filter(|task| matches!(task, Task::Action { .. }));
         deeds.map(Task::relay).collect::<Vec<_>>()
     };
     assert_eq!(undone(harness.state()), [0, 1]);

@@ -39,7 +39,7 @@ fn after_five_seconds_of_silence_the_cells_ask_and_actions_are_off() {
     press(&mut harness, Key::P);
     press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
     assert!(
-        harness.state().sent.iter().all(|task| !matches!(task, crate::task::Task::Deed { .. }))
+        harness.state().sent.iter().all(|task| !matches!(task, crate::task::Task::Action { .. }))
     );
 }
 

@@ -1,7 +1,7 @@
 //! History, Breakers and Actions: what they ask the relays for, and what is done from them.
 
 use super::{Desk, opened, press, press_with};
-use crate::dialog::{About, Deed};
+use crate::dialog::{About, OtherAction};
 use crate::history::Preset;
 use crate::model::Screen;
 use crate::news::News;
@@ -253,7 +253,7 @@ fn what_is_in_force_is_extended_ended_or_taken_back() {
     press(&mut harness, Key::U);
     press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
     let path = harness.state().sent.iter().find_map(|task| match task {
-        Task::Deed { path, ends: false, .. } => Some(path.join("/")),
+        Task::Action { path, ends: false, .. } => Some(path.join("/")),
         _ => None,
     });
     assert_eq!(path.as_deref(), Some("actions/act_1/undo"));
@@ -267,7 +267,7 @@ fn a_note_is_pinned_and_ended() {
     type_text(&mut harness, "vendor says 30 min");
     press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
     let sent = harness.state().sent.iter().find_map(|task| match task {
-        Task::Deed { path, body, ends: false, .. } => Some((path.clone(), body.clone())),
+        Task::Action { path, body, ends: false, .. } => Some((path.clone(), body.clone())),
         _ => None,
     });
     let (path, body) = sent.unwrap();
@@ -279,10 +279,10 @@ fn a_note_is_pinned_and_ended() {
     let mut harness = with_actions(vec![action("note_1", ActionKind::Note, true)]);
     press(&mut harness, Key::A);
     let dialog = harness.state().console.model.dialog.clone().unwrap();
-    assert!(matches!(dialog.about, About::Deed(Deed::EndNote { .. })), "{dialog:?}");
+    assert!(matches!(dialog.about, About::Other(OtherAction::EndNote { .. })), "{dialog:?}");
     press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
     let ended = harness.state().sent.iter().any(|task| {
-        matches!(task, Task::Deed { path, ends: true, .. } if path.join("/") == "notes/note_1")
+        matches!(task, Task::Action { path, ends: true, .. } if path.join("/") == "notes/note_1")
     });
     assert!(ended);
 }

@@ -77,7 +77,7 @@ fn a_change_goes_to_what_is_seen_each_with_its_own_version() {
 fn a_relay_that_was_never_heard_of_is_told_and_named_too() {
     let open = |board: &mut Board| sample::open(&mut board.rungs[0], 90);
     let mut desk = Desk::of(&[board("eu-1", "PROD", open)]);
-    desk.console.model.relays.push(crate::model::Known::new("http://127.0.0.1:9738"));
+    desk.console.model.relays.push(crate::model::WatchedRelay::new("http://127.0.0.1:9738"));
     let why = "connection refused".to_owned();
     desk.news(crate::news::News::Lost { relay: 1, why, token: false });
     let mut harness = opened(desk);

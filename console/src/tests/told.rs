@@ -154,7 +154,7 @@ fn the_summary_names_requests_and_no_host() {
     }
     assert!(!text.contains("127.0.0.1") && !text.contains("8788"), "{text}");
     // Nor where a relay has no name, or is lost.
-    let mut nameless = crate::model::Known::new("http://10.2.3.4:8788");
+    let mut nameless = crate::model::WatchedRelay::new("http://10.2.3.4:8788");
     nameless.reach = crate::model::Reach::Lost("http://10.2.3.4:8788 does not answer".to_owned());
     harness.state_mut().console.model.relays.push(nameless);
     harness.state_mut().console.model.relays[0].board.as_mut().unwrap().relay.name = None;

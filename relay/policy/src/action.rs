@@ -76,7 +76,7 @@ pub enum Action {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The gist.
-    pub told: Told,
+    pub told: FailureReason,
     /// The status, if it has not gone out yet.
     pub status: u16,
     /// When it is worth asking again.
@@ -91,7 +91,7 @@ pub struct Failure {
 
 /// The gist of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub enum FailureReason {
     /// No rung of the ladder can serve this request.
     NoRungAble {
         /// Why the last one was passed over.

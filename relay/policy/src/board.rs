@@ -19,7 +19,7 @@ use crate::budget::Budget;
 use crate::health::Health;
 use crate::histogram::Counts;
 use crate::ladder::{Kind, LadderIndex, LadderSpec, RungIndex, RungSpec, Size};
-use crate::order::{Order, Standing};
+use crate::order::{Order, OrderInForce};
 use crate::remembered::{Remembered, RememberedState};
 use crate::table::{Verdict, row};
 use crate::time::Time;
@@ -39,7 +39,7 @@ const A_CHANCE: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone)]
 pub struct Board {
     rungs: Vec<Health>,
-    ladders: Vec<Standing>,
+    ladders: Vec<OrderInForce>,
     transitions: Vec<Transition>,
     /// Rungs of which something worth keeping has changed.
     changed: Vec<RungIndex>,
@@ -101,7 +101,7 @@ impl Board {
     pub fn new(rungs: Vec<RungSpec>, ladders: Vec<Arc<LadderSpec>>, rng: fastrand::Rng) -> Self {
         Self {
             rungs: rungs.into_iter().map(Health::new).collect(),
-            ladders: ladders.into_iter().map(Standing::new).collect(),
+            ladders: ladders.into_iter().map(OrderInForce::new).collect(),
             transitions: Vec::new(),
             changed: Vec::new(),
             ended_orders: Vec::new(),
@@ -459,7 +459,7 @@ impl Board {
         let carries = |other: &RungIndex| {
             *other != rung && self.is_closed(*other) && self.usable_by_all(*other, now).is_ok()
         };
-        let on_it = |ladder: &&Standing| ladder.spec.rungs.contains(&rung);
+        let on_it = |ladder: &&OrderInForce| ladder.spec.rungs.contains(&rung);
         self.ladders.iter().filter(on_it).any(|ladder| !ladder.spec.rungs.iter().any(carries))
     }
 
@@ -470,7 +470,7 @@ impl Board {
     /// Whether a rung of a ladder of `rung` is not closed at full weight, of those that `counts`.
     fn has_somebody_away(&self, rung: RungIndex, counts: impl Fn(RungIndex) -> bool) -> bool {
         let is_away = |other: &RungIndex| counts(*other) && !self.is_full(*other);
-        let on_it = |ladder: &&Standing| ladder.spec.rungs.contains(&rung);
+        let on_it = |ladder: &&OrderInForce| ladder.spec.rungs.contains(&rung);
         self.ladders.iter().filter(on_it).any(|ladder| ladder.spec.rungs.iter().any(is_away))
     }
 

@@ -1,7 +1,7 @@
 //! What the client is told when nothing answered: one error, ranked over all
 //! that was tried and passed over.
 
-use crate::action::{Failure, Told};
+use crate::action::{Failure, FailureReason};
 use crate::attempt::Attempt;
 use crate::board::Board;
 use crate::breaker::Breaker;
@@ -51,7 +51,7 @@ fn terminal(attempt: &Attempt) -> Failure {
         // Never a 401 or a 429: those would be said of the client.
         _ => attempt.status.filter(|s| matches!(s, 400 | 413 | 422 | 431)).unwrap_or(400),
     };
-    Failure { speaker: Some(attempt.id), ..told(Told::Rejected(outcome), status, ends) }
+    Failure { speaker: Some(attempt.id), ..told(FailureReason::Rejected(outcome), status, ends) }
 }
 
 fn nobody_called(plan: &Plan, board: &Board, now: Time) -> Failure {
@@ -71,16 +71,20 @@ fn nobody_called(plan: &Plan, board: &Board, now: Time) -> Failure {
         let other = plan.passed_over.iter().rev().find(|(_, why)| *why != PassedOver::Capability);
         let reason = other.map_or(reason, |(_, why)| *why);
         let feature = plan.lacking.filter(|_| other.is_none());
-        return told(Told::NoRungAble { reason, feature }, 400, RequestOutcome::NoCandidate);
+        return told(
+            FailureReason::NoRungAble { reason, feature },
+            400,
+            RequestOutcome::NoCandidate,
+        );
     }
     if able().all(|(_, reason)| *reason == PassedOver::Forced) {
-        return told(Told::AllForcedOpen, 503, RequestOutcome::NoCandidate);
+        return told(FailureReason::AllForcedOpen, 503, RequestOutcome::NoCandidate);
     }
     let retry_after = soonest(plan, board, now);
     let (gist, status) = if able().all(|(_, reason)| *reason == PassedOver::Hold) {
-        (Told::RateLimited, 429)
+        (FailureReason::RateLimited, 429)
     } else {
-        (Told::Unavailable, 503)
+        (FailureReason::Unavailable, 503)
     };
     Failure { retry_after, ..told(gist, status, RequestOutcome::NoCandidate) }
 }
@@ -113,18 +117,21 @@ fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failu
     };
     if callable(plan).next().is_some() && callable(plan).all(limited) && !open {
         let speaker = speaker(Rank::RateLimited);
-        Failure { retry_after, speaker, ..told(Told::RateLimited, 429, failed) }
+        Failure { retry_after, speaker, ..told(FailureReason::RateLimited, 429, failed) }
     } else if ranks().any(|rank| rank == Rank::Unavailable) || held || open {
         let speaker = speaker(Rank::Unavailable);
-        Failure { retry_after, speaker, ..told(Told::Unavailable, 503, failed) }
+        Failure { retry_after, speaker, ..told(FailureReason::Unavailable, 503, failed) }
     } else if ranks().any(|rank| rank == Rank::Timeout) {
-        told(Told::Timeout, 504, failed)
+        told(FailureReason::Timeout, 504, failed)
     } else if told_by().next().is_some()
         && told_by().all(|it| it.outcome == Some(AttemptOutcome::Auth) && !it.suspected)
     {
-        told(Told::AccountRefused, 502, failed)
+        told(FailureReason::AccountRefused, 502, failed)
     } else {
-        Failure { speaker: speaker(Rank::BadGateway), ..told(Told::BadGateway, 502, failed) }
+        Failure {
+            speaker: speaker(Rank::BadGateway),
+            ..told(FailureReason::BadGateway, 502, failed)
+        }
     }
 }
 
@@ -148,6 +155,6 @@ fn callable(plan: &Plan) -> impl Iterator<Item = RungIndex> {
     plan.candidates.iter().copied().chain(held.map(|(rung, _)| *rung))
 }
 
-pub(crate) const fn told(told: Told, status: u16, outcome: RequestOutcome) -> Failure {
+pub(crate) const fn told(told: FailureReason, status: u16, outcome: RequestOutcome) -> Failure {
     Failure { told, status, retry_after: None, speaker: None, outcome, cause: None }
 }

@@ -58,7 +58,7 @@ mod witness;
 #[cfg(test)]
 mod tests;
 
-pub use action::{Action, Failure, Told};
+pub use action::{Action, Failure, FailureReason};
 pub use attempt::AttemptId;
 pub use board::{Board, Placed, places};
 pub use breaker::BreakerSpec;

@@ -38,14 +38,14 @@ pub fn adapt<T: Clone + PartialEq>(order: &[T], config: &[T]) -> Vec<T> {
 
 /// A ladder on the board: its config, its budgets and its order.
 #[derive(Debug, Clone)]
-pub(crate) struct Standing {
+pub(crate) struct OrderInForce {
     pub(crate) spec: Arc<LadderSpec>,
     pub(crate) budget: Budget,
     pub(crate) order: Option<Order>,
     pub(crate) version: u64,
 }
 
-impl Standing {
+impl OrderInForce {
     pub(crate) fn new(spec: Arc<LadderSpec>) -> Self {
         let budget = Budget::new(&spec.hedge, &spec.retry);
         Self { spec, budget, order: None, version: 0 }

@@ -11,7 +11,7 @@ mod forced;
 mod hedge;
 mod onward;
 
-use crate::action::{Action, Failure, Told};
+use crate::action::{Action, Failure, FailureReason};
 use crate::attempt::{Attempt, AttemptId, End};
 use crate::board::{Board, Report};
 use crate::exhausted::told;
@@ -359,13 +359,15 @@ impl Walk {
         self.cut_all(now, End::cancelled(cause), board, out);
         let outcome = RequestOutcome::Cancelled;
         match cause {
-            Cause::Drain => self.fail(with_cause(told(Told::Draining, 503, outcome), cause), out),
+            Cause::Drain => {
+                self.fail(with_cause(told(FailureReason::Draining, 503, outcome), cause), out)
+            }
             Cause::Operator => {
-                self.fail(with_cause(told(Told::CutByOperator, 503, outcome), cause), out);
+                self.fail(with_cause(told(FailureReason::CutByOperator, 503, outcome), cause), out);
             }
             Cause::RelayFault => {
                 let outcome = RequestOutcome::Failed;
-                self.fail(with_cause(told(Told::RelayFault, 500, outcome), cause), out);
+                self.fail(with_cause(told(FailureReason::RelayFault, 500, outcome), cause), out);
             }
             _ => {
                 self.state = State::Ended;

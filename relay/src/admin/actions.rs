@@ -1,8 +1,8 @@
 //! `GET /admin/v1/actions` and `/admin/v1/actions/{id}`: who did what, when, and why.
 
-use super::deeds::find;
 use super::openapi::filters::ActionQuery;
 use super::openapi::refusals::{Gated, Named, Read};
+use super::other_actions::find;
 use super::part::Part;
 use super::problem::Problem;
 use super::requests::{read, value};

@@ -16,7 +16,7 @@ use policy::operator::Refused;
 use shared::OverrideMode;
 use shared::admin::actions::{Action, ActionKind, Preview};
 use shared::admin::changes::{
-    Change, ChangeAnswer, ChangeRequest, ConfigWord, Deed, NewOrder, OrderNow, OverrideNow,
+    ActionBody, Change, ChangeAnswer, ChangeRequest, ConfigWord, NewOrder, OrderNow, OverrideNow,
     PutOrder, PutOverride, Refusal, Target,
 };
 use std::sync::Arc;
@@ -132,7 +132,7 @@ pub(super) async fn put_override(
     delete, path = "/admin/v1/rungs/{rung}/override", tag = "changes", operation_id = "end_override",
     params(("rung" = String, Path, description = "Its name in the config."),
         Seen),
-    request_body = Deed,
+    request_body = ActionBody,
     responses((status = 200, description = "Done, and in force.", body = ChangeAnswer), Gated, Doing, Versioned),
 )]
 pub(super) async fn end_override(
@@ -140,9 +140,9 @@ pub(super) async fn end_override(
     operator: Operator,
     Part(rung): Part,
     headers: HeaderMap,
-    Wanted(deed): Wanted<Deed>,
+    Wanted(body): Wanted<ActionBody>,
 ) -> Result<Response, Problem> {
-    let Deed { id, reason, accept } = deed;
+    let ActionBody { id, reason, accept } = body;
     let expect = expected(&headers, || Ok(operator::override_now(&relay, &rung)?.version))?;
     let expect = expect.map(|version| (format!("rung/{rung}"), version)).into_iter().collect();
     let target = Target::Rung(rung);
@@ -179,7 +179,7 @@ pub(super) async fn put_order(
     delete, path = "/admin/v1/ladders/{ladder}/order", tag = "changes", operation_id = "end_order",
     params(("ladder" = String, Path, description = "Its name in the config."),
         MustHaveSeen),
-    request_body = Deed,
+    request_body = ActionBody,
     responses((status = 200, description = "Done, and in force.", body = ChangeAnswer), Gated, Doing, Versioned, Ordering),
 )]
 pub(super) async fn end_order(
@@ -187,9 +187,9 @@ pub(super) async fn end_order(
     operator: Operator,
     Part(ladder): Part,
     headers: HeaderMap,
-    Wanted(deed): Wanted<Deed>,
+    Wanted(body): Wanted<ActionBody>,
 ) -> Result<Response, Problem> {
-    let Deed { id, reason, accept } = deed;
+    let ActionBody { id, reason, accept } = body;
     let expect = expected(&headers, || Ok(operator::order_now(&relay, &ladder)?.version))?;
     let expect = expect.map(|version| (format!("ladder/{ladder}"), version)).into_iter().collect();
     let order = NewOrder::Config(ConfigWord::Config);

@@ -3,7 +3,7 @@
 use super::openapi::refusals::Gated;
 use super::problem::Problem;
 use crate::drive::Hub;
-use crate::drive::standing::standing;
+use crate::drive::gauges::gauges;
 use crate::metrics::Format;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -31,7 +31,7 @@ pub(super) async fn page(
 ) -> Result<Response, Problem> {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let format = Format::accepted(accept);
-    let page = relay.metrics.text(&standing(&relay), format).map_err(|_error| {
+    let page = relay.metrics.text(&gauges(&relay), format).map_err(|_error| {
         Problem::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "The numbers could not be written as text. Report this; requests are not affected.",

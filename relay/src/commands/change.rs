@@ -175,7 +175,7 @@ fn tell(relays: &Relays, prepared: &Prepared<'_>) {
         complain(format!("{}:", prepared.remote.shown()));
     }
     // A relay without traffic has nothing to reckon with: what is asked for is said all the same.
-    complain(format!("To be done: {}", shared::deeds::changes(&prepared.request.changes)));
+    complain(format!("To be done: {}", shared::action_words::changes(&prepared.request.changes)));
     match &prepared.preview {
         Ok(preview) => relays.tell(&screen::preview(preview, &prepared.board, &relays.look)),
         Err(why) => complain(format!("belay: no preview: {why}")),

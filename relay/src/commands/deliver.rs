@@ -1,4 +1,4 @@
-//! One deed to one relay, done at the most once: what is not confirmed is looked up by
+//! One body to one relay, done at the most once: what is not confirmed is looked up by
 //! its id, and never sent again by itself.
 
 use super::common::Ended;
@@ -17,7 +17,7 @@ use std::time::Duration;
 const LOOKS: u32 = 3;
 const BETWEEN: Duration = Duration::from_secs(1);
 
-/// A deed on its way.
+/// A body on its way.
 pub(super) struct Deal<'a, B> {
     /// Its id, under which it can be found.
     pub(super) id: &'a str,

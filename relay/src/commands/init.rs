@@ -22,7 +22,7 @@ pub(super) struct InitArgs {
 }
 
 /// A provider that many have a key of.
-struct Known {
+struct KnownProvider {
     name: &'static str,
     variable: &'static str,
     dialect: Dialect,
@@ -31,64 +31,64 @@ struct Known {
     model: &'static str,
 }
 
-const KNOWN: [Known; 9] = [
-    Known {
+const KNOWN: [KnownProvider; 9] = [
+    KnownProvider {
         name: "openai",
         variable: "OPENAI_API_KEY",
         dialect: Dialect::OpenaiChat,
         base_url: "https://api.openai.com/v1",
         model: "gpt-4o-mini",
     },
-    Known {
+    KnownProvider {
         name: "anthropic",
         variable: "ANTHROPIC_API_KEY",
         dialect: Dialect::AnthropicMessages,
         base_url: "https://api.anthropic.com/v1",
         model: "claude-sonnet-4-5",
     },
-    Known {
+    KnownProvider {
         name: "gemini",
         variable: "GEMINI_API_KEY",
         dialect: Dialect::Gemini,
         base_url: "https://generativelanguage.googleapis.com/v1beta",
         model: "gemini-2.5-flash",
     },
-    Known {
+    KnownProvider {
         name: "mistral",
         variable: "MISTRAL_API_KEY",
         dialect: Dialect::OpenaiChat,
         base_url: "https://api.mistral.ai/v1",
         model: "mistral-small-latest",
     },
-    Known {
+    KnownProvider {
         name: "groq",
         variable: "GROQ_API_KEY",
         dialect: Dialect::OpenaiChat,
         base_url: "https://api.groq.com/openai/v1",
         model: "llama-3.3-70b-versatile",
     },
-    Known {
+    KnownProvider {
         name: "deepseek",
         variable: "DEEPSEEK_API_KEY",
         dialect: Dialect::OpenaiChat,
         base_url: "https://api.deepseek.com/v1",
         model: "deepseek-chat",
     },
-    Known {
+    KnownProvider {
         name: "openrouter",
         variable: "OPENROUTER_API_KEY",
         dialect: Dialect::OpenaiChat,
         base_url: "https://openrouter.ai/api/v1",
         model: "openai/gpt-4o-mini",
     },
-    Known {
+    KnownProvider {
         name: "together",
         variable: "TOGETHER_API_KEY",
         dialect: Dialect::OpenaiChat,
         base_url: "https://api.together.xyz/v1",
         model: "meta-llama/Llama-3.3-70B-Instruct-Turbo",
     },
-    Known {
+    KnownProvider {
         name: "fireworks",
         variable: "FIREWORKS_API_KEY",
         dialect: Dialect::OpenaiChat,
@@ -173,7 +173,7 @@ fn starter(is_set: &dyn Fn(&str) -> bool) -> Result<String, std::fmt::Error> {
 }
 
 fn provider(
-    Known { name, variable, dialect, base_url, model }: &Known,
+    KnownProvider { name, variable, dialect, base_url, model }: &KnownProvider,
 ) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
     write!(

@@ -3,8 +3,8 @@
 use super::change::{Shown, may};
 use super::common::Ended;
 use super::common::{Failed, block_on, complain};
-use super::deeds::DeedArgs;
 use super::deliver::{Deal, SOON, deliver, id_or_fresh, report, worst};
+use super::other_actions::ActionArgs;
 use super::relays::Relays;
 use super::requests::failed;
 use crate::{screen, wall};
@@ -30,7 +30,7 @@ pub(super) struct UndoArgs {
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
-    deed: DeedArgs,
+    body: ActionArgs,
 }
 
 /// What is to be taken back at one relay.
@@ -43,7 +43,7 @@ struct Found<'a> {
 }
 
 pub(super) fn run(args: &UndoArgs) -> Result<Ended, Failed> {
-    let (relays, id) = (args.deed.relays.open()?, id_or_fresh(args.deed.id.as_deref())?);
+    let (relays, id) = (args.body.relays.open()?, id_or_fresh(args.body.id.as_deref())?);
     block_on(async {
         let (found, mut ended) = find(&relays, args, &id).await?;
         found.iter().for_each(|found| tell(&relays, found));
@@ -54,7 +54,7 @@ pub(super) fn run(args: &UndoArgs) -> Result<Ended, Failed> {
         may(args.yes, &args.accept, shown)?;
         complain(format!("belay: sending it as action {id}"));
         let path = ["actions", args.action.as_str(), "undo"];
-        let body = args.deed.deed(&id, &args.accept);
+        let body = args.body.body(&id, &args.accept);
         let sent = found.iter().map(async |Found { remote, .. }| {
             let (method, patience) = (Method::POST, SOON);
             let deal = Deal { id: &id, method, path: &path, body: &body, patience };
@@ -104,7 +104,7 @@ async fn look<'a>(remote: &'a Remote, args: &UndoArgs, id: &str) -> Result<Found
     if !changes.is_empty() {
         let request = ChangeRequest {
             id: id.to_owned(),
-            reason: args.deed.reason.clone(),
+            reason: args.body.reason.clone(),
             ttl: None,
             changes,
             expect: BTreeMap::new(),
@@ -151,7 +151,7 @@ fn tell(relays: &Relays, found: &Found<'_>) {
     }
     let now = wall::unix();
     let Action { at, by, reason, before, .. } = &found.action;
-    let what = shared::deeds::what(&found.action);
+    let what = shared::action_words::what(&found.action);
     complain(format!("takes back: {what}, {} by {by} \"{reason}\"", screen::moment(*at, now)));
     if let Some(before) = before {
         complain("and leads to:");

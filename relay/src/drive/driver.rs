@@ -8,7 +8,6 @@
 mod acting;
 mod ending;
 
-use super::alarm::Alarm;
 use super::aside::Aside;
 use super::capture::Capture;
 use super::closing::Closing;
@@ -19,14 +18,15 @@ use super::hub::Hub;
 use super::in_force::{InForce, Ladder};
 use super::line::Line;
 use super::log::{RequestLog, short};
+use super::naps;
 use super::numbers::{dialect_number, live_at, number_of};
 use super::peer::Peer;
 use super::reading::News;
 use super::reply::{Head, Out};
 use super::running::Running;
 use super::signals::{Drain, Signal};
-use super::still::{Pause, Pauses};
-use super::turn;
+use super::stalls::{Pause, Pauses};
+use super::timer::Timer;
 use crate::config::Stamp;
 use crate::live;
 use crate::live::Pair;
@@ -133,7 +133,7 @@ pub struct Driver {
     actions: Vec<Action>,
     /// When the walk wants to be woken.
     deadline: Option<Time>,
-    alarm: Alarm,
+    timer: Timer,
     committed: Option<AttemptId>,
     /// The head waits here until it is taken.
     head: Option<Head>,
@@ -222,7 +222,7 @@ impl Driver {
             phase: Phase::Running,
             actions: Vec::new(),
             deadline: None,
-            alarm: Alarm::default(),
+            timer: Timer::default(),
             committed: None,
             head: None,
             head_sent: false,
@@ -330,7 +330,7 @@ impl Driver {
     /// the worker having slept in between: a stream at a human pace never waits.
     fn more_may_be_there(&mut self) -> bool {
         if self.out.len() > self.out_seen {
-            let naps = turn::naps();
+            let naps = naps::naps();
             self.turns = if naps == self.grown_at { TURNS } else { 0 };
             self.grown_at = naps;
         }
@@ -385,7 +385,7 @@ impl Driver {
         let beat =
             self.head_sent.then(|| self.last_write.plus(self.in_force.config.server.heartbeat));
         let due = [self.deadline, beat].into_iter().flatten().min();
-        if self.alarm.poll_due(cx, due).is_ready() {
+        if self.timer.poll_due(cx, due).is_ready() {
             let now = wall::now();
             if self.deadline.is_some_and(|at| at <= now) {
                 self.input(now, Input::Wake);

@@ -2,7 +2,8 @@
 //! changes go. It knows none of its users: what looks at it or changes it takes `&Hub`.
 
 use super::announce::{Announced, announce};
-use super::gathering::Gathering;
+use super::breaker_history::{self, BreakerHistory};
+use super::current_minute::CurrentMinute;
 use super::in_force::{InForce, Places, Prepared, prepare};
 use super::in_force::{Ladder, Rung};
 use super::items::Items;
@@ -14,7 +15,6 @@ use super::operators::Operators;
 use super::past::Past;
 use super::running::Load;
 use super::signals::{Drain, Signals};
-use super::story::{self, Story};
 use crate::config::Config;
 use crate::feed::Feed;
 use crate::live::Live;
@@ -48,8 +48,8 @@ pub struct Hub {
     pub(super) began: Time,
     pub(super) looked: Mutex<Looked>,
     pub(super) machine: Machine,
-    story: Story,
-    pub(super) gathering: Gathering,
+    breaker_history: BreakerHistory,
+    pub(super) current_minute: CurrentMinute,
     pub(super) in_force: RwLock<Arc<InForce>>,
     /// Who has which place on the board; held by whoever reloads.
     pub(super) reloading: Mutex<Places>,
@@ -97,8 +97,8 @@ impl Hub {
             feed: Arc::new(Feed::new(crate::wall::boot_id())),
             looked: Mutex::default(),
             machine: Machine::default(),
-            story: Story::default(),
-            gathering: Gathering::since(started),
+            breaker_history: BreakerHistory::default(),
+            current_minute: CurrentMinute::since(started),
             started,
             began: now,
             signals: Signals::default(),
@@ -181,8 +181,11 @@ impl Hub {
         self.metrics.transition(&rung.name, transition.to, rule);
         let millis = |span: Option<Duration>| span.map(record::millis);
         let at = crate::wall::unix_of(now, transition.at);
-        self.story.note(transition, at);
-        self.feed.publish(FeedKind::Transition, &story::row(transition, at, &rung.name, request));
+        self.breaker_history.note(transition, at);
+        self.feed.publish(
+            FeedKind::Transition,
+            &breaker_history::row(transition, at, &rung.name, request),
+        );
         self.journal.transition(TransitionRecord {
             at,
             rung: Arc::clone(&rung.name),
@@ -210,8 +213,8 @@ impl Hub {
         }
     }
 
-    pub(super) const fn story(&self) -> &Story {
-        &self.story
+    pub(super) const fn breaker_history(&self) -> &BreakerHistory {
+        &self.breaker_history
     }
 
     /// The rung at this place of the board; `None` if it has gone.

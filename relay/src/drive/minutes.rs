@@ -1,6 +1,6 @@
 //! From the live numbers to the journal's table of minutes.
 
-use super::gathering::minute_of;
+use super::current_minute::minute_of;
 use super::hub::Hub;
 use super::in_force::Ladder;
 use super::numbers::live_at;
@@ -29,7 +29,7 @@ pub(super) fn look_at_the_minute(hub: &Hub, now: Time) {
         hub.live.standing(ladder.index.0, live_at(now), late_ms, refused);
     }
     let this = minute_of(wall::unix());
-    if this != hub.gathering.0.load(Ordering::Relaxed) {
+    if this != hub.current_minute.0.load(Ordering::Relaxed) {
         write_minute(hub, this);
     }
 }
@@ -37,7 +37,7 @@ pub(super) fn look_at_the_minute(hub: &Hub, now: Time) {
 /// Writes what has been gathered; from here on `next` is. At the end what there is of
 /// the last minute.
 pub(super) fn write_minute(hub: &Hub, next: i64) {
-    let at = UnixMillis(hub.gathering.0.swap(next, Ordering::Relaxed));
+    let at = UnixMillis(hub.current_minute.0.swap(next, Ordering::Relaxed));
     let in_force = hub.in_force();
     for (ladder, (requests, steps)) in hub.live.take_minute() {
         let Some(ladder) = in_force.ladder_at(LadderIndex(ladder)) else { continue };

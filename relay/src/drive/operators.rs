@@ -10,12 +10,12 @@ use tokio::sync::watch;
 /// So many answers are at hand without the journal.
 const ANSWERS: usize = 1_000;
 
-pub(super) type Told = watch::Receiver<Option<Arc<str>>>;
+pub(super) type AnswerReceiver = watch::Receiver<Option<Arc<str>>>;
 
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) action: Action,
-    pub(super) told: Told,
+    pub(super) told: AnswerReceiver,
 }
 
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ pub(super) struct Operators {
 
 /// The answer to a call, once it is known how its record fared.
 #[derive(Debug)]
-pub struct Answer(pub(super) Told);
+pub struct Answer(pub(super) AnswerReceiver);
 
 impl Answer {
     /// The answer as JSON; `None` if the relay ended meanwhile.
@@ -82,7 +82,7 @@ impl State {
         }
     }
 
-    pub(super) fn keep(&mut self, action: Action, told: Told) {
+    pub(super) fn keep(&mut self, action: Action, told: AnswerReceiver) {
         if self.answers.len() >= ANSWERS {
             self.answers.pop_front();
         }

@@ -27,20 +27,20 @@ pub(super) async fn watching<F: Future>(call: F) -> (F::Output, bool) {
 pub(super) struct MarkLayer;
 
 impl<S> Layer<S> for MarkLayer {
-    type Service = Mark<S>;
+    type Service = FreshStream<S>;
 
-    fn layer(&self, inner: S) -> Mark<S> {
-        Mark { inner }
+    fn layer(&self, inner: S) -> FreshStream<S> {
+        FreshStream { inner }
     }
 }
 
 /// A connector that leaves the mark.
 #[derive(Debug, Clone)]
-pub(super) struct Mark<S> {
+pub(super) struct FreshStream<S> {
     inner: S,
 }
 
-impl<S, R> Service<R> for Mark<S>
+impl<S, R> Service<R> for FreshStream<S>
 where
     S: Service<R>,
 {

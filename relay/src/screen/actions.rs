@@ -2,9 +2,9 @@
 
 use super::text::{Line, Look, Style, clock, fit, moment, wrapped};
 use shared::UnixMillis;
+use shared::action_words::{mode, what};
 use shared::admin::actions::{Action, ActionKind, CheckAnswer};
 use shared::admin::changes::{ChangeAnswer, Present};
-use shared::deeds::{mode, what};
 use shared::figures::{countdown, wait};
 use shared::{OrderSource, OverrideMode};
 

@@ -41,7 +41,7 @@ impl Seen {
     }
 }
 
-struct Told<'a> {
+struct Shown<'a> {
     view: &'a View,
     troubles: Vec<Trouble>,
 }
@@ -68,14 +68,14 @@ pub fn board(views: &[View], look: &Look, most: Option<usize>) -> Vec<Line> {
 }
 
 fn lines(views: &[View], look: &Look, brief: bool) -> Vec<Line> {
-    let mut told: Vec<Told<'_>> = views
+    let mut told: Vec<Shown<'_>> = views
         .iter()
         .map(|view| {
             let troubles = match &view.seen {
                 Seen::Board(board, _) | Seen::Lost(board, ..) => diagnose(board),
                 Seen::Nothing(_) => Vec::new(),
             };
-            Told { view, troubles }
+            Shown { view, troubles }
         })
         .collect();
     told.sort_by_key(rank);
@@ -97,7 +97,7 @@ fn lines(views: &[View], look: &Look, brief: bool) -> Vec<Line> {
 }
 
 /// The worst first: who does not answer, then by level and rule.
-fn rank(told: &Told<'_>) -> (bool, Option<Level>, Option<Rule>) {
+fn rank(told: &Shown<'_>) -> (bool, Option<Level>, Option<Rule>) {
     let level = told.troubles.iter().map(|line| line.level).min();
     let rule = told.troubles.first().map(|line| line.rule);
     let rank = (told.view.seen.is_well(), level, rule);
@@ -105,7 +105,7 @@ fn rank(told: &Told<'_>) -> (bool, Option<Level>, Option<Rule>) {
     (rank.0, rank.1.or(Some(Level::Hand)), rank.2.or(Some(Rule::Hand)))
 }
 
-fn summary(told: &Told<'_>, look: &Look) -> Vec<Line> {
+fn summary(told: &Shown<'_>, look: &Look) -> Vec<Line> {
     let name = name(told.view);
     match (&told.view.seen, told.troubles.first()) {
         (Seen::Nothing(why) | Seen::Lost(_, _, why), _) => {
@@ -137,7 +137,7 @@ const fn sign(level: Level) -> (&'static str, Style) {
     }
 }
 
-fn relay(told: &Told<'_>, look: &Look, brief: bool, out: &mut Vec<Line>) {
+fn relay(told: &Shown<'_>, look: &Look, brief: bool, out: &mut Vec<Line>) {
     let (board, age, lost) = match &told.view.seen {
         Seen::Board(board, age) => (board, *age, None),
         Seen::Lost(board, age, why) => (board, *age, Some(why)),

@@ -32,7 +32,7 @@ const PROMPT: &str = "x-belay-prompt";
 
 /// What is known of a request that is turned away, for its record.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct Identified {
     model: Option<String>,
     stream: bool,
 }
@@ -103,7 +103,7 @@ async fn complete(
     let running = relay.load.enter();
     let stamp = in_force.config.stamp(client);
     let name: Option<Arc<str>> = client.map(|client| client.name.as_str().into());
-    let mut known = Known::default();
+    let mut known = Identified::default();
     let asked = Asked { dialect, endpoint, headers: &head.headers, body };
     let checked = check(&relay, &in_force, client, asked, &mut known).await;
     let (ladder, request, held) = match checked {
@@ -163,7 +163,7 @@ pub(super) async fn check(
     in_force: &InForce,
     client: Option<&Client>,
     asked: Asked<'_>,
-    known: &mut Known,
+    known: &mut Identified,
 ) -> Result<(usize, Arc<ClientRequest>, Held), Rejection> {
     let Asked { dialect, endpoint, headers, body } = asked;
     let server = &in_force.config.server;
@@ -353,7 +353,7 @@ fn record(
     id: RequestId,
     at: shared::UnixMillis,
     client: Option<Arc<str>>,
-    known: &Known,
+    known: &Identified,
     status: StatusCode,
 ) {
     let model = known.model.as_deref();

@@ -215,7 +215,8 @@ pub struct PutOrder {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Deed {
+#[cfg_attr(feature = "openapi", schema(as = Deed))]
+pub struct ActionBody {
     /// See [`ChangeRequest::id`].
     #[cfg_attr(feature = "openapi", schema(value_type = crate::schemas::NewId))]
     pub id: String,

@@ -26,9 +26,9 @@ enum Ask {
     Near(f64, f64),
     Exactly(f64),
     /// Nothing: it is told.
-    Told,
+    FailureReason,
 }
-use Ask::{AtLeast, AtMost, Exactly, Near, Told};
+use Ask::{AtLeast, AtMost, Exactly, FailureReason, Near};
 
 /// How a figure is written.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +81,7 @@ const SECOND_BLACK_HOLE: [Bar; 4] = [
     bar("no token in 3 s, stretched to 9.6 s", AtMost(5.0), Count, |lab| {
         lab.worst_longer_than(stretched(3.0))
     }),
-    bar("no token in 3 s", Told, Count, |lab| lab.worst_longer_than(3.0)),
+    bar("no token in 3 s", FailureReason, Count, |lab| lab.worst_longer_than(3.0)),
     bar("opens, worst phase; 3 s, stretched", AtMost(9.6), Seconds, Lab::worst_opening),
     bar("closed after its end, worst phase; kept", AtMost(40.0), Seconds, Lab::worst_return),
 ];
@@ -90,8 +90,8 @@ const SECOND_BLACK_HOLE_B: [Bar; 3] = [
     bar("no token in 3 s, stretched; kept", AtMost(10.0), Count, |lab| {
         lab.worst_longer_than(stretched(3.0))
     }),
-    bar("opens, worst phase", Told, Seconds, Lab::worst_opening),
-    bar("closed after its end, worst phase", Told, Seconds, Lab::worst_return),
+    bar("opens, worst phase", FailureReason, Seconds, Lab::worst_opening),
+    bar("closed after its end, worst phase", FailureReason, Seconds, Lab::worst_return),
 ];
 const DEAD_AT_START: [Bar; 1] =
     [bar("wait over 6 s", AtMost(10.0), Count, |lab| lab.longer_than(6.0))];
@@ -111,7 +111,7 @@ const OVERLOAD: [Bar; 2] = [
 ];
 const HONEST_3S: [Bar; 3] = [
     bar("requests that call it first", AtLeast(0.99), Share, Lab::kept),
-    bar("requests that it answers", Told, Share, Lab::answered),
+    bar("requests that it answers", FailureReason, Share, Lab::answered),
     bar("openings", AtMost(0.0), Count, Lab::openings),
 ];
 const SLOWER: [Bar; 1] =
@@ -120,7 +120,7 @@ const LOCAL_BELOW: [Bar; 2] = [
     bar("phases that open after 10 s and 30 calls", AtMost(0.0), Count, |lab| {
         lab.opened_later_than(10.0, 30.0)
     }),
-    bar("opens, worst phase", Told, Seconds, Lab::worst_opening),
+    bar("opens, worst phase", FailureReason, Seconds, Lab::worst_opening),
 ];
 const DEAD_STREAMS: [Bar; 2] = [
     bar("dead streams", AtMost(100.0), Count, Lab::dead_streams),
@@ -136,21 +136,21 @@ const PARTIAL: [Bar; 7] = [
     bar("one in ten hangs: no token in 3 s", AtMost(0.01), Share, |lab| lab.hurt_in(TENTH)),
     bar("two rungs hang 40 %: no token in 3 s", AtMost(0.045), Share, |lab| lab.hurt_in(BOTH)),
     bar("no token in 3 s; kept", AtMost(0.0045), Share, Lab::hurt),
-    bar("no token in 3 s, the oracle", Told, Share, Lab::oracle_hurt),
+    bar("no token in 3 s, the oracle", FailureReason, Share, Lab::oracle_hurt),
     bar("extra calls", AtMost(0.066), Share, Lab::extra),
 ];
 const PARTIAL_1: [Bar; 6] = [
-    bar("half hang: opens", Told, Seconds, |lab| lab.opens_in(HALF)),
-    bar("half hang: no token in 3 s", Told, Share, |lab| lab.hurt_in(HALF)),
-    bar("one in ten hangs: no token in 3 s", Told, Share, |lab| lab.hurt_in(TENTH)),
-    bar("two rungs hang 40 %: no token in 3 s", Told, Share, |lab| lab.hurt_in(BOTH)),
+    bar("half hang: opens", FailureReason, Seconds, |lab| lab.opens_in(HALF)),
+    bar("half hang: no token in 3 s", FailureReason, Share, |lab| lab.hurt_in(HALF)),
+    bar("one in ten hangs: no token in 3 s", FailureReason, Share, |lab| lab.hurt_in(TENTH)),
+    bar("two rungs hang 40 %: no token in 3 s", FailureReason, Share, |lab| lab.hurt_in(BOTH)),
     bar("no token in 3 s; kept", AtMost(0.006), Share, Lab::hurt),
     bar("extra calls; kept", AtMost(0.072), Share, Lab::extra),
 ];
 const MIXED: [Bar; 3] = [
     bar("openings", AtMost(0.0), Count, Lab::false_openings),
     bar("hedged of those that think", AtMost(0.10), Share, Lab::thinkers_hedged),
-    bar("hedges", Told, Share, Lab::hedges),
+    bar("hedges", FailureReason, Share, Lab::hedges),
 ];
 const MIXED_INCIDENTS: [Bar; 3] = [
     bar("quick ones without a token in 3 s", AtMost(0.001), Share, Lab::quick_hurt),
@@ -160,7 +160,7 @@ const MIXED_INCIDENTS: [Bar; 3] = [
 const STEEP: [Bar; 3] = [
     bar("openings", AtMost(0.0), Count, Lab::false_openings),
     bar("hedged of the long prompts", AtMost(0.10), Share, Lab::long_hedged),
-    bar("hedges", Told, Share, Lab::hedges),
+    bar("hedges", FailureReason, Share, Lab::hedges),
 ];
 const RETURN: [Bar; 1] =
     [bar("first calls in the minute after; kept", AtLeast(0.70), Share, Lab::share_after_return)];
@@ -212,14 +212,14 @@ impl Ask {
             AtLeast(least) => value >= least,
             Near(wanted, share) => (value - wanted).abs() <= wanted * share,
             Exactly(wanted) => (value - wanted).abs() < f64::EPSILON,
-            Told => true,
+            FailureReason => true,
         }
     }
 
     /// The one of them that is nearest to a miss, or furthest beyond it.
     fn worst(self, values: &[f64]) -> f64 {
         let badness = |value: f64| match self {
-            AtMost(_) | Told => value,
+            AtMost(_) | FailureReason => value,
             AtLeast(_) => -value,
             Near(wanted, _) | Exactly(wanted) => (value - wanted).abs(),
         };
@@ -236,7 +236,7 @@ impl Ask {
                 format!("{} +- {}", unit.words(wanted), Share.words(share))
             }
             Exactly(wanted) => format!("= {}", unit.words(wanted)),
-            Told => "-".to_owned(),
+            FailureReason => "-".to_owned(),
         }
     }
 }
@@ -272,7 +272,7 @@ pub(crate) fn judge(seeds: &[u64], scenarios: &[Scenario]) -> Res<(String, usize
                 (0..seeds.len()).map(|seed| of(seed).unwrap_or(f64::NAN)).collect();
             let worst = bar.ask.worst(&values);
             let verdict = match bar.ask {
-                Told => "",
+                FailureReason => "",
                 ask if values.iter().all(|value| ask.is_met(*value)) => "met",
                 _ => "MISSED",
             };
@@ -359,7 +359,10 @@ mod tests {
     fn every_scenario_of_the_table_can_be_asked_for_by_name() {
         for (scenario, bars) in TABLE {
             assert!(scenario::ALL.iter().any(|one| one.name == scenario.name), "{scenario:?}");
-            assert!(bars.iter().any(|bar| !matches!(bar.ask, Told)), "{scenario:?} asks nothing");
+            assert!(
+                bars.iter().any(|bar| !matches!(bar.ask, FailureReason)),
+                "{scenario:?} asks nothing"
+            );
         }
     }
 }

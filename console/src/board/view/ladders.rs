@@ -115,9 +115,9 @@ fn one(ui: &mut Ui, scene: &mut Scene<'_>, state: &LadderState, grid: Grid) {
         };
         // The same rung lights up wherever it stands.
         let mark = match (selected.rung.as_ref() == Some(name), chosen) {
-            (true, true) => Mark::Chosen,
-            (true, false) => Mark::Same,
-            _ => Mark::No,
+            (true, true) => Badge::Chosen,
+            (true, false) => Badge::Same,
+            _ => Badge::No,
         };
         if rung_cell(ui, scene, (state, rung), mark, grid).clicked() {
             let (ladder, rung) = (Some(state.name.clone()), Some(name.clone()));
@@ -166,7 +166,7 @@ fn out_of_view(ui: &mut Ui, scene: &Scene<'_>, ladders: &[&LadderState], (top, e
 
 /// Whether a cell is the selected one, or the same rung elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum Badge {
     No,
     Same,
     Chosen,
@@ -216,7 +216,7 @@ fn rung_cell(
     ui: &mut Ui,
     scene: &Scene<'_>,
     (state, rung): (&LadderState, &RungState),
-    mark: Mark,
+    mark: Badge,
     grid: Grid,
 ) -> Response {
     let colours = scene.colours;
@@ -225,11 +225,11 @@ fn rung_cell(
     let mut said = cell(rung, step, scene.relay_now(), grid.stale, spread);
     let (rect, response) = ui.allocate_exact_size(vec2(grid.width, grid.row), Sense::click());
     let inner = rect.shrink(1.5);
-    if mark != Mark::No {
+    if mark != Badge::No {
         ui.painter().rect_filled(inner, 2.0, colours.chosen);
     }
     let (head, rest) = fill(ui, inner, &said, scene);
-    if mark == Mark::Chosen {
+    if mark == Badge::Chosen {
         let stroke = Stroke::new(2.0, colours.text);
         ui.painter().rect_stroke(rect.shrink(0.5), 2.0, stroke, StrokeKind::Inside);
     }
@@ -261,7 +261,7 @@ fn rung_cell(
             super::curve::draw(&ui.painter_at(place), place, colours, curves);
         }
     }
-    let is_chosen = mark == Mark::Chosen;
+    let is_chosen = mark == Badge::Chosen;
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_chosen, &said.spoken));
     response.on_hover_text(&said.spoken)
 }

@@ -91,7 +91,7 @@ fn relays(scene: &Scene<'_>, name: &str) -> Vec<String> {
     if viewed.len() < 2 {
         return Vec::new();
     }
-    let line = |known: &crate::model::Known| {
+    let line = |known: &crate::model::WatchedRelay| {
         let stale = known.is_stale(scene.now).then(|| known.age(scene.now).unwrap_or(0));
         let board = known.board.as_ref();
         let rung = board.and_then(|board| board.rungs.iter().find(|rung| rung.name == name));

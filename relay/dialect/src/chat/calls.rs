@@ -90,7 +90,7 @@ pub(crate) enum Step {
 /// The calls of one choice.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
-    list: Vec<Known>,
+    list: Vec<BegunCall>,
     /// The latest call of each index.
     by_index: HashMap<u64, usize>,
     held: usize,
@@ -100,7 +100,7 @@ pub(crate) struct Calls {
 
 /// A call that has begun. Its texts are escaped.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct BegunCall {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) custom: bool,
@@ -113,7 +113,7 @@ pub(crate) struct Known {
 }
 
 /// What a call costs in memory beside its texts.
-const KNOWN: usize = 2 * size_of::<Known>() + 64;
+const KNOWN: usize = 2 * size_of::<BegunCall>() + 64;
 
 impl Calls {
     /// The next chunk's entries follow.
@@ -146,7 +146,7 @@ impl Calls {
 
     fn begin(&mut self, entry: &Entry<'_>) -> usize {
         let call = self.list.len();
-        let mut known = Known {
+        let mut known = BegunCall {
             id: entry.id.escaped().to_owned(),
             name: entry.name.escaped().to_owned(),
             custom: entry.custom,
@@ -165,7 +165,7 @@ impl Calls {
         call
     }
 
-    pub(crate) fn get(&self, call: usize) -> Option<&Known> {
+    pub(crate) fn get(&self, call: usize) -> Option<&BegunCall> {
         self.list.get(call)
     }
 
@@ -183,7 +183,7 @@ impl Calls {
     }
 }
 
-impl Known {
+impl BegunCall {
     /// Whether an entry at its index goes on with it.
     fn goes_on(&self, entry: &Entry<'_>, beside: bool, delta: u64) -> bool {
         let differs =

@@ -25,7 +25,7 @@ pub(crate) struct ResponsesReader {
     held: usize,
     /// Places of items that are known by their ids alone.
     by_id: HashMap<String, u64>,
-    told: Told,
+    told: ItemState,
     extra: u64,
     /// An item was done, and its status said that it is not whole.
     cut_item: bool,
@@ -38,7 +38,7 @@ const EXTRA: u64 = 1 << 32;
 
 /// What was said at all.
 #[derive(Debug, Default)]
-struct Told {
+struct ItemState {
     message: bool,
     reasoning: bool,
     /// Ids of the calls.

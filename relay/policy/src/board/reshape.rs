@@ -10,7 +10,7 @@
 use super::Board;
 use crate::health::Health;
 use crate::ladder::{LadderIndex, LadderSpec, RungIndex, RungSpec};
-use crate::order::Standing;
+use crate::order::OrderInForce;
 use crate::time::Time;
 use shared::TransitionRule;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl Board {
                     ladder.budget.set_spec(&spec.hedge, &spec.retry);
                     ladder.spec = spec;
                 }
-                None => self.ladders.push(Standing::new(spec)),
+                None => self.ladders.push(OrderInForce::new(spec)),
             }
         }
         self.ladders.iter_mut().for_each(|ladder| ladder.refit(&heirs));

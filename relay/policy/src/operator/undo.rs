@@ -7,7 +7,7 @@ use super::steps::{Force, Reorder, Steps, Thing};
 use crate::ladder::{LadderIndex, RungIndex};
 use crate::order::adapt;
 use shared::admin::actions::{Action, ActionKind};
-use shared::admin::changes::{Deed, OrderNow, OverrideNow};
+use shared::admin::changes::{ActionBody, OrderNow, OverrideNow};
 use shared::{OrderSource, OverrideMode, UnixMillis};
 
 /// What takes `undone` back at `at`.
@@ -17,7 +17,7 @@ use shared::{OrderSource, OverrideMode, UnixMillis};
 pub fn plan_undo(
     names: &Names,
     undone: &Action,
-    deed: &Deed,
+    body: &ActionBody,
     at: UnixMillis,
 ) -> Result<Steps, Refused> {
     let (Some(before), Some(after)) = (&undone.before, &undone.after) else {
@@ -34,23 +34,23 @@ pub fn plan_undo(
         let then = before.rungs.iter().find(|then| then.rung == now.rung);
         let Some(then) = then.filter(|then| then.version != now.version) else { continue };
         steps.expected.push((Thing::Rung(names.find_rung(&now.rung)?), now.version));
-        steps.forces.push(force_back(names, then, deed, at)?);
+        steps.forces.push(force_back(names, then, body, at)?);
     }
     for now in &after.ladders {
         let then = before.ladders.iter().find(|then| then.ladder == now.ladder);
         let Some(then) = then.filter(|then| then.version != now.version) else { continue };
         steps.expected.push((Thing::Ladder(names.find_ladder(&now.ladder)?), now.version));
-        steps.orders.push(order_back(names, then, deed, at)?);
+        steps.orders.push(order_back(names, then, body, at)?);
     }
     steps.accept =
-        deed.accept.iter().map(|name| names.find_ladder(name)).collect::<Result<_, _>>()?;
+        body.accept.iter().map(|name| names.find_ladder(name)).collect::<Result<_, _>>()?;
     Ok(steps)
 }
 
 fn force_back(
     names: &Names,
     then: &OverrideNow,
-    deed: &Deed,
+    body: &ActionBody,
     at: UnixMillis,
 ) -> Result<Force, Refused> {
     // What would have ended by itself meanwhile does not come back.
@@ -65,7 +65,7 @@ fn force_back(
             reason: then.reason.clone(),
             at: then.at.unwrap_or(at),
             until: then.until_at,
-            action: Some(deed.id.clone()),
+            action: Some(body.id.clone()),
         },
     })
 }
@@ -73,7 +73,7 @@ fn force_back(
 fn order_back(
     names: &Names,
     then: &OrderNow,
-    deed: &Deed,
+    body: &ActionBody,
     at: UnixMillis,
 ) -> Result<Reorder, Refused> {
     let ladder = names.find_ladder(&then.ladder)?;
@@ -90,7 +90,7 @@ fn order_back(
             reason: then.reason.clone(),
             at: then.at.unwrap_or(at),
             until: then.until_at,
-            action: Some(deed.id.clone()),
+            action: Some(body.id.clone()),
         },
     })
 }

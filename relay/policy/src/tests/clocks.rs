@@ -1,7 +1,9 @@
 //! The three clocks, the early head and the linger.
 
 use super::scenario::*;
-use crate::{Action, Answer, Ending, Input, LadderIndex, LadderSpec, Need, RungSpec, Told};
+use crate::{
+    Action, Answer, Ending, FailureReason, Input, LadderIndex, LadderSpec, Need, RungSpec,
+};
 use shared::{AttemptKind as K, AttemptOutcome as O, RequestOutcome};
 use std::time::Duration;
 
@@ -43,7 +45,7 @@ fn an_explicit_first_clock_always_holds() {
         let started = stage.now;
         let told = failure(&stage.wake());
         assert_eq!(stage.now.since(started), Duration::from_secs(1));
-        assert_eq!((told.status, told.told), (504, Told::Timeout));
+        assert_eq!((told.status, told.told), (504, FailureReason::Timeout));
     }
 }
 
@@ -57,7 +59,7 @@ fn the_second_clock_is_fed_by_content_and_stands_still_while_the_client_does_not
     let actions = stage.stall();
     assert_eq!(stage.now.since(read), Duration::from_secs(10));
     assert_eq!(outcomes(&actions), [(1, O::Stall)]);
-    assert_eq!(failure(&actions).told, Told::Broken(O::Stall));
+    assert_eq!(failure(&actions).told, FailureReason::Broken(O::Stall));
 }
 
 #[test]
@@ -130,7 +132,7 @@ fn nobody_is_called_after_the_third_clock() {
     late(&mut stage);
     let actions = stage.end(A, Ending::Proper(empty));
     assert_eq!(dials(&actions), []);
-    assert_eq!(failure(&actions).told, Told::Deadline);
+    assert_eq!(failure(&actions).told, FailureReason::Deadline);
     let mut stage = Stage::set(spec(), rungs(2), streaming());
     late(&mut stage);
     assert_eq!(dials(&stage.wake()), [], "the linger ran out, and so had the third clock");

@@ -21,7 +21,7 @@ const RUNGS: usize = 3;
 
 /// One thing that happens. Numbers pick one of those that are there.
 #[derive(Debug, Clone)]
-enum Deed {
+enum Move {
     Ask(usize),
     Token(usize, usize),
     End(usize, usize, Ending),
@@ -31,7 +31,7 @@ enum Deed {
     Pass(u64),
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn step() -> impl Strategy<Value = Move> {
     let which = || 0_usize..12;
     let modes = vec![
         OverrideMode::Auto,
@@ -42,25 +42,25 @@ fn deed() -> impl Strategy<Value = Deed> {
     ];
     let mode = prop::sample::select(modes);
     prop_oneof![
-        8 => (0_usize..2).prop_map(Deed::Ask),
-        4 => (which(), which()).prop_map(|(walk, attempt)| Deed::Token(walk, attempt)),
-        5 => (which(), which(), ending()).prop_map(|(walk, attempt, how)| Deed::End(walk, attempt, how)),
+        8 => (0_usize..2).prop_map(Move::Ask),
+        4 => (which(), which()).prop_map(|(walk, attempt)| Move::Token(walk, attempt)),
+        5 => (which(), which(), ending()).prop_map(|(walk, attempt, how)| Move::End(walk, attempt, how)),
         3 => (which(), which()).prop_map(|(walk, attempt)| {
-            Deed::End(walk, attempt, Ending::Proper(WHOLE))
+            Move::End(walk, attempt, Ending::Proper(WHOLE))
         }),
-        5 => (which(), which()).prop_map(|(walk, attempt)| Deed::End(walk, attempt, by_status(500))),
-        2 => (which(), prop::option::of(ending())).prop_map(|(probe, how)| Deed::Unseen(probe, how)),
-        1 => which().prop_map(Deed::Leave),
-        1 => (0..RUNGS, mode, 0_u64..30_000).prop_map(|(rung, mode, ms)| Deed::Force(rung, mode, ms)),
-        6 => (0_u64..4_000).prop_map(Deed::Pass),
+        5 => (which(), which()).prop_map(|(walk, attempt)| Move::End(walk, attempt, by_status(500))),
+        2 => (which(), prop::option::of(ending())).prop_map(|(probe, how)| Move::Unseen(probe, how)),
+        1 => which().prop_map(Move::Leave),
+        1 => (0..RUNGS, mode, 0_u64..30_000).prop_map(|(rung, mode, ms)| Move::Force(rung, mode, ms)),
+        6 => (0_u64..4_000).prop_map(Move::Pass),
     ]
 }
 
 /// Whether nothing but the rungs' health can keep them from being called.
-fn is_about_health(deed: &Deed) -> bool {
-    let ending = match deed {
-        Deed::Force(..) => return false,
-        Deed::End(_, _, ending) | Deed::Unseen(_, Some(ending)) => ending,
+fn is_about_health(step: &Move) -> bool {
+    let ending = match step {
+        Move::Force(..) => return false,
+        Move::End(_, _, ending) | Move::Unseen(_, Some(ending)) => ending,
         _ => return true,
     };
     let (status, signature) = match ending {
@@ -151,9 +151,9 @@ impl Crowd {
         Self { board, ladders, now, guests, unseen, bills, holds: [None; RUNGS], seed, trace }
     }
 
-    fn deed(&mut self, deed: &Deed) {
-        match deed {
-            Deed::Ask(at) => {
+    fn step(&mut self, step: &Move) {
+        match step {
+            Move::Ask(at) => {
                 self.seed = self.seed.wrapping_add(1);
                 let rng = fastrand::Rng::with_seed(self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
                 let spec = Arc::clone(&self.ladders[*at]);
@@ -169,17 +169,17 @@ impl Crowd {
                 self.bills[*at].requests += 1.0;
                 self.give(self.guests.len() - 1, Input::Start);
             }
-            Deed::Token(walk, attempt) => {
+            Move::Token(walk, attempt) => {
                 if let Some((walk, attempt)) = self.pick(*walk, *attempt) {
                     self.give(walk, Input::Token { attempt, refusal: false });
                 }
             }
-            Deed::End(walk, attempt, how) => {
+            Move::End(walk, attempt, how) => {
                 if let Some((walk, attempt)) = self.pick(*walk, *attempt) {
                     self.give(walk, Input::Ended(attempt, how.clone()));
                 }
             }
-            Deed::Unseen(which, how) => {
+            Move::Unseen(which, how) => {
                 if let Some(which) = which.checked_rem(self.unseen.len()) {
                     let mut probe = self.unseen.remove(which);
                     match how {
@@ -189,12 +189,12 @@ impl Crowd {
                     self.hold_the_laws();
                 }
             }
-            Deed::Leave(walk) => {
+            Move::Leave(walk) => {
                 if let Some(walk) = self.running(*walk) {
                     self.give(walk, Input::Stop(Cause::ClientGone));
                 }
             }
-            Deed::Force(rung, mode, span) => {
+            Move::Force(rung, mode, span) => {
                 let (rung, until) = (RungIndex(*rung), self.now.plus(ms(1_000 + span)));
                 self.board.force_until(rung, self.now, *mode, Some(until));
                 self.hold_the_laws();
@@ -202,7 +202,7 @@ impl Crowd {
                     (0..self.guests.len()).for_each(|walk| self.give(walk, Input::Forced(rung)));
                 }
             }
-            Deed::Pass(millis) => self.pass(ms(*millis)),
+            Move::Pass(millis) => self.pass(ms(*millis)),
         }
     }
 
@@ -374,8 +374,8 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-fn deeds(most: usize) -> impl Strategy<Value = Vec<Deed>> {
-    prop::collection::vec(deed(), 1..most)
+fn deeds(most: usize) -> impl Strategy<Value = Vec<Move>> {
+    prop::collection::vec(step(), 1..most)
 }
 
 proptest! {
@@ -384,15 +384,15 @@ proptest! {
     #[test]
     fn a_crowd_keeps_the_laws(seed in any::<u64>(), race in 0_usize..3, deeds in deeds(120)) {
         let mut crowd = Crowd::new(seed, race);
-        deeds.iter().for_each(|deed| crowd.deed(deed));
+        deeds.iter().for_each(|step| crowd.step(step));
         crowd.end();
     }
 
     #[test]
     fn health_alone_never_takes_the_last_rung(seed in any::<u64>(), deeds in deeds(120)) {
         let mut crowd = Crowd::new(seed, 0);
-        for deed in deeds.iter().filter(|deed| is_about_health(deed)) {
-            crowd.deed(deed);
+        for step in deeds.iter().filter(|step| is_about_health(step)) {
+            crowd.step(step);
             for ladder in crowd.ladders.clone() {
                 prop_assert!(crowd.carries(&ladder), "{:?} has nobody left", ladder.rungs);
             }
@@ -403,7 +403,7 @@ proptest! {
     fn the_same_crowd_does_the_same(seed in any::<u64>(), deeds in deeds(60)) {
         let run = || {
             let mut crowd = Crowd::new(seed, 0);
-            deeds.iter().for_each(|deed| crowd.deed(deed));
+            deeds.iter().for_each(|step| crowd.step(step));
             crowd.trace
         };
         prop_assert_eq!(run(), run());

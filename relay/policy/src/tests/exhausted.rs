@@ -1,7 +1,7 @@
 //! The ranking of what the client is told.
 
 use super::scenario::*;
-use crate::{AttemptId, Ending, Input, LadderSpec, Need, Told};
+use crate::{AttemptId, Ending, FailureReason, Input, LadderSpec, Need};
 use shared::{AttemptOutcome, Signature};
 use std::time::Duration;
 
@@ -29,21 +29,21 @@ fn missing() -> Ending {
 
 #[test]
 fn one_error_by_rank_over_all_attempts() {
-    let rows: &[(&[Ending], u16, Told)] = &[
-        (&[by_status(429), by_status(429)], 429, Told::RateLimited),
-        (&[by_status(429), by_status(500)], 503, Told::Unavailable),
-        (&[by_status(503), by_status(500)], 503, Told::Unavailable),
-        (&[by_status(401), by_status(500)], 502, Told::BadGateway),
-        (&[by_status(401), by_status(401)], 502, Told::AccountRefused),
+    let rows: &[(&[Ending], u16, FailureReason)] = &[
+        (&[by_status(429), by_status(429)], 429, FailureReason::RateLimited),
+        (&[by_status(429), by_status(500)], 503, FailureReason::Unavailable),
+        (&[by_status(503), by_status(500)], 503, FailureReason::Unavailable),
+        (&[by_status(401), by_status(500)], 502, FailureReason::BadGateway),
+        (&[by_status(401), by_status(401)], 502, FailureReason::AccountRefused),
         // Not said while it may be the request that was refused.
-        (&[by_status(401), by_status(402)], 502, Told::BadGateway),
-        (&[by_status(404)], 502, Told::BadGateway),
-        (&[by_status(405)], 502, Told::BadGateway),
+        (&[by_status(401), by_status(402)], 502, FailureReason::BadGateway),
+        (&[by_status(404)], 502, FailureReason::BadGateway),
+        (&[by_status(405)], 502, FailureReason::BadGateway),
         // What one rung lacks is not said for a rung that broke.
-        (&[missing(), by_status(500)], 502, Told::BadGateway),
-        (&[missing(), missing()], 400, Told::Rejected(AttemptOutcome::BadRequest)),
-        (&[by_status(401), by_status(503)], 503, Told::Unavailable),
-        (&[cut(), unreachable_host()], 502, Told::BadGateway),
+        (&[missing(), by_status(500)], 502, FailureReason::BadGateway),
+        (&[missing(), missing()], 400, FailureReason::Rejected(AttemptOutcome::BadRequest)),
+        (&[by_status(401), by_status(503)], 503, FailureReason::Unavailable),
+        (&[cut(), unreachable_host()], 502, FailureReason::BadGateway),
     ];
     for (endings, status, gist) in rows {
         let told = told(endings);

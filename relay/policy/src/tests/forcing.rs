@@ -2,7 +2,7 @@
 
 use super::scenario::*;
 use crate::breaker::State;
-use crate::{Action, Ending, Input, LadderSpec, Need, RungIndex, RungSpec, Told};
+use crate::{Action, Ending, FailureReason, Input, LadderSpec, Need, RungIndex, RungSpec};
 use shared::{
     AttemptKind as K, AttemptOutcome as O, BreakerState, Cause, OverrideMode, PassedOver,
     TokenVerdict, TransitionRule,
@@ -231,7 +231,7 @@ fn with_nobody_else_the_client_is_told() {
     let actions = force(&mut stage, FIRST);
     assert_eq!(cut(&actions), [BY_OPERATOR]);
     assert_eq!(failure(&actions).status, 503);
-    assert_eq!(failure(&actions).told, Told::AllForcedOpen);
+    assert_eq!(failure(&actions).told, FailureReason::AllForcedOpen);
 }
 
 #[test]

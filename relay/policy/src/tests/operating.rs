@@ -9,7 +9,7 @@ use crate::{Board, LadderIndex, LadderSpec, RungIndex, RungSpec, Time};
 use proptest::prelude::*;
 use shared::admin::actions::{About, Action, ActionKind};
 use shared::admin::changes::{
-    Change, ChangeRequest, ConfigWord, Deed, NewOrder, OrderNow, OverrideNow, Present, Target,
+    ActionBody, Change, ChangeRequest, ConfigWord, NewOrder, OrderNow, OverrideNow, Present, Target,
 };
 use shared::admin::ttl::Ttl;
 use shared::{OverrideMode, UnixMillis};
@@ -115,12 +115,12 @@ impl Desk {
     }
 
     fn undo(&mut self, undone: &Action, id: &str, accept: &[&str]) -> Result<Action, RefusalKind> {
-        let deed = Deed {
+        let body = ActionBody {
             id: id.to_owned(),
             reason: "back".to_owned(),
             accept: accept.iter().map(|&name| name.to_owned()).collect(),
         };
-        let steps = plan_undo(&self.names, undone, &deed, self.moment.today)
+        let steps = plan_undo(&self.names, undone, &body, self.moment.today)
             .map_err(|refused| refused.kind)?;
         let Self { board, made, names, moment } = self;
         let applied = make(board, made, names, &steps, *moment, Stale::Superseded);

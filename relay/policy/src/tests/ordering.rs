@@ -4,8 +4,8 @@ use super::scenario::*;
 use crate::order::adapt;
 use crate::preview::{is_all_sick, lost_capability, replan};
 use crate::{
-    Board, Capabilities, Capability, Input, LadderIndex, LadderSpec, Need, Order, RungIndex,
-    RungSpec, Time, Told,
+    Board, Capabilities, Capability, FailureReason, Input, LadderIndex, LadderSpec, Need, Order,
+    RungIndex, RungSpec, Time,
 };
 use shared::{
     AttemptKind as K, AttemptOutcome as O, Cause, OrderSource, OverrideMode, RequestOutcome,
@@ -145,7 +145,7 @@ fn a_stream_is_cut_only_on_the_rung_that_was_meant() {
     let actions = stage.give(Input::CutStream(RungIndex(0)));
     assert_eq!(outcomes(&actions), [(1, O::Cancelled)]);
     let told = failure(&actions);
-    assert_eq!((told.told, told.cause), (Told::CutByOperator, Some(Cause::Operator)));
+    assert_eq!((told.told, told.cause), (FailureReason::CutByOperator, Some(Cause::Operator)));
     assert_eq!(told.outcome, RequestOutcome::Cancelled);
 }
 

@@ -1,7 +1,7 @@
 //! Which rungs are candidates, and what happens when none is.
 
 use super::scenario::*;
-use crate::{Capabilities, Capability, Input, LadderSpec, Need, RungSpec, Told};
+use crate::{Capabilities, Capability, FailureReason, Input, LadderSpec, Need, RungSpec};
 use shared::Degrade;
 use shared::{AttemptKind as K, PassedOver, RequestOutcome};
 use std::time::Duration;
@@ -82,7 +82,7 @@ fn a_feature_is_named_only_if_every_rung_lacks_one() {
     let need = Need { capabilities: tools, max_output: Some(20), ..streaming() };
     let mut stage = Stage::set(ladder(2), specs, need);
     let told = failure(&stage.give(Input::Start));
-    let gist = Told::NoRungAble { reason: PassedOver::MaxOutput, feature: None };
+    let gist = FailureReason::NoRungAble { reason: PassedOver::MaxOutput, feature: None };
     assert_eq!(told.told, gist);
 }
 
@@ -93,8 +93,10 @@ fn no_rung_able_is_a_400_that_names_the_feature() {
     let mut stage = Stage::set(ladder(1), specs, Need { capabilities, ..streaming() });
     let told = failure(&stage.give(Input::Start));
     assert_eq!((told.status, told.outcome), (400, RequestOutcome::NoCandidate));
-    let gist =
-        Told::NoRungAble { reason: PassedOver::Capability, feature: Some(Capability::Audio) };
+    let gist = FailureReason::NoRungAble {
+        reason: PassedOver::Capability,
+        feature: Some(Capability::Audio),
+    };
     assert_eq!(told.told, gist);
 }
 
@@ -110,7 +112,7 @@ fn a_held_rung_is_passed_over_and_waited_for_only_when_it_is_alone_and_soon_free
             assert_eq!(stage.now.since(refused_at), Duration::from_secs(seconds));
         } else {
             let told = failure(&actions);
-            assert_eq!((told.status, told.told), (429, Told::RateLimited));
+            assert_eq!((told.status, told.told), (429, FailureReason::RateLimited));
         }
     }
 }
@@ -138,7 +140,7 @@ fn a_rung_whose_dialect_has_no_words_is_passed_over() {
     let mut stage = Stage::set(ladder(3), vec![spec(2), spec(0), spec(7)], need);
     let told = failure(&stage.give(Input::Start));
     assert_eq!((told.status, told.outcome), (400, RequestOutcome::NoCandidate));
-    assert!(matches!(told.told, Told::NoRungAble { reason: PassedOver::Dialect, .. }));
+    assert!(matches!(told.told, FailureReason::NoRungAble { reason: PassedOver::Dialect, .. }));
 }
 
 #[test]

@@ -2,7 +2,9 @@
 //! answers that were passed over and come back.
 
 use super::scenario::*;
-use crate::{Action, Answer, Ending, Input, LadderSpec, Need, OnEmpty, OnRefusal, RungSpec, Told};
+use crate::{
+    Action, Answer, Ending, FailureReason, Input, LadderSpec, Need, OnEmpty, OnRefusal, RungSpec,
+};
 use shared::{AttemptKind as K, Cause, RequestOutcome};
 use std::time::Duration;
 
@@ -29,7 +31,7 @@ fn the_complaint_is_never_the_clients() {
     stage.end(A, complaint(400));
     assert_eq!(dials(&stage.status(B, 500)), [(3, 1, K::Failover)]);
     let told = failure(&stage.status(C, 500));
-    assert_eq!((told.status, told.told), (502, Told::BadGateway));
+    assert_eq!((told.status, told.told), (502, FailureReason::BadGateway));
 
     let mut stage = Stage::on(2);
     stage.end(A, complaint(400));

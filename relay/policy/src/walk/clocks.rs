@@ -5,7 +5,7 @@
 //! the client does not read. After a finish reason every clock stops.
 
 use super::{State, Walk};
-use crate::action::{Action, Told};
+use crate::action::{Action, FailureReason};
 use crate::attempt::{Attempt, AttemptId, End};
 use crate::board::Board;
 use crate::budget::Budget;
@@ -61,7 +61,7 @@ impl Walk {
             let clock = Some(self.total());
             let end = End { clock, ..AttemptOutcome::Deadline.into() };
             self.cut_all(now, end, board, out);
-            return self.fail(told(Told::Deadline, 504, RequestOutcome::Deadline), out);
+            return self.fail(told(FailureReason::Deadline, 504, RequestOutcome::Deadline), out);
         }
         while let Some((id, expired)) = self.first_expired(now, board) {
             self.expire(now, id, &expired, board, out);

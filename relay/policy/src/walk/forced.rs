@@ -6,7 +6,7 @@
 //! request's doing, and a whole ladder's traffic may have to move together.
 
 use super::{State, Walk};
-use crate::action::{Action, Told};
+use crate::action::{Action, FailureReason};
 use crate::attempt::{Attempt, AttemptId, End};
 use crate::board::Board;
 use crate::exhausted::told;
@@ -43,7 +43,7 @@ impl Walk {
             return;
         }
         if now >= self.started.plus(self.ladder.total) {
-            return self.fail(told(Told::Deadline, 504, RequestOutcome::Deadline), out);
+            return self.fail(told(FailureReason::Deadline, 504, RequestOutcome::Deadline), out);
         }
         // Its body was sent: nobody knows what it has set off already.
         if self.has_side_effects() && !cut.is_empty() {
@@ -58,7 +58,7 @@ impl Walk {
             }
             None if self.kept.is_some() => self.give_up(now, board, out),
             None if self.is_all_forced_open(now, board) => {
-                self.fail(told(Told::AllForcedOpen, 503, RequestOutcome::Failed), out);
+                self.fail(told(FailureReason::AllForcedOpen, 503, RequestOutcome::Failed), out);
             }
             None => self.wait_or_give_up(now, false, board, out),
         }

@@ -2,7 +2,7 @@
 //! rung, a short wait, or the end.
 
 use super::{Pause, State, Walk, answered};
-use crate::action::{Action, Failure, Told};
+use crate::action::{Action, Failure, FailureReason};
 use crate::attempt::{Attempt, AttemptId};
 use crate::board::Board;
 use crate::budget::Budget;
@@ -48,7 +48,7 @@ impl Walk {
                 self.commit_and_complete(now, id, answered(outcome), board, out);
             }
             (State::Committed(_), broken) => {
-                let failure = told(Told::Broken(broken), 200, RequestOutcome::Failed);
+                let failure = told(FailureReason::Broken(broken), 200, RequestOutcome::Failed);
                 self.fail(Failure { speaker: Some(id), ..failure }, out);
             }
             (State::Walking, AttemptOutcome::Refused) if is_answer => {
@@ -83,7 +83,7 @@ impl Walk {
             return;
         }
         if now >= self.started.plus(self.ladder.total) {
-            return self.fail(told(Told::Deadline, 504, RequestOutcome::Deadline), out);
+            return self.fail(told(FailureReason::Deadline, 504, RequestOutcome::Deadline), out);
         }
         let Some(attempt) = self.attempt(id) else { return };
         let (rung, plain, kind) = (attempt.rung, attempt.plain, attempt.kind);

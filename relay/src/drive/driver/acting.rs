@@ -4,12 +4,12 @@ use super::{Driver, MAX_ANSWER, Phase};
 use crate::drive::capture::{Capture, is_sampled};
 use crate::drive::checking::Wrong;
 use crate::drive::composing::{self, Asked};
+use crate::drive::detached;
 use crate::drive::in_force::Rung;
 use crate::drive::line::Line;
 use crate::drive::log::{AttemptEnding, AttemptLog};
 use crate::drive::numbers::live_at;
 use crate::drive::reply::{self, Head};
-use crate::drive::unseen;
 use crate::live::Pair;
 use crate::wall;
 use bytes::BytesMut;
@@ -97,7 +97,7 @@ impl Driver {
         // Its own reader goes with it; what is left behind is never fed.
         let reader = std::mem::replace(&mut line.reader, AnswerReader::new(spec));
         let log = AttemptLog::new(line.log.start.clone(), line.log.dialled);
-        unseen::run(
+        detached::run(
             &self.relay,
             probe,
             Line {

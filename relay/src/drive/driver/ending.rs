@@ -4,17 +4,17 @@ use super::{Driver, Phase};
 use crate::config::Stamp;
 use crate::drive::capture::MOST_ASKED;
 use crate::drive::closing::Closing;
+use crate::drive::failure_text::{Words, words};
 use crate::drive::numbers::live_at;
 use crate::drive::past::Gone;
 use crate::drive::reply::{self, AskAgain, Out, Reply, error_reply};
-use crate::drive::tell::{Words, words};
 use crate::wall;
 use bytes::{Bytes, BytesMut};
 use dialect::client_error::{BelayError, ClientError, error_event};
 use dialect::stamp;
 use http::{HeaderMap, HeaderValue, header};
 use journal::{CaptureRecord, Commit};
-use policy::{AttemptId, Failure, RungIndex, Told};
+use policy::{AttemptId, Failure, FailureReason, RungIndex};
 use record::{AttemptEnd, PassedRung, cost_of};
 use shared::{Cause, PassedOver, RequestOutcome};
 use std::sync::Arc;
@@ -120,7 +120,7 @@ impl Driver {
             attempts.map(|a| (a.start.rung.to_string(), a.outcome.as_str())).collect();
         let tried = (self.stamp == Stamp::Full).then_some(&*tried);
         let outcome = match failure.told {
-            Told::Broken(outcome) => outcome.as_str(),
+            FailureReason::Broken(outcome) => outcome.as_str(),
             _ => failure.outcome.as_str(),
         };
         let belay = BelayError { request_id: &request_id, outcome, recoverable, tried };

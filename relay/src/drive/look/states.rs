@@ -1,13 +1,13 @@
 //! Rungs and ladders as watchers see them: the config's facts, the board's state,
 //! the live numbers and what is usual, put together.
 
+use crate::drive::breaker_history::{RungHistory, cause};
 use crate::drive::facts::Facts;
 use crate::drive::hub::Hub;
 use crate::drive::in_force::{InForce, Ladder};
 use crate::drive::looked::Looked;
 use crate::drive::numbers::live_at;
 use crate::drive::operator::present::with_changed;
-use crate::drive::story::{Told, cause};
 use crate::live::{LadderSeen, RungSeen};
 use crate::wall;
 use journal::Usual;
@@ -52,8 +52,8 @@ pub(super) fn all(hub: &Hub, now: Time, looked: &Looked) -> All {
     });
     let at = live_at(now);
     let mut running = Vec::with_capacity(stands.len() + budgets.len());
-    let told = hub.story().all();
-    let nothing = Told::default();
+    let told = hub.breaker_history().all();
+    let nothing = RungHistory::default();
     let rungs = facts.rungs.into_iter().zip(stands).zip(changed.overrides);
     let rungs = rungs.map(|(((index, facts), stand), changed)| {
         let seen = hub.live.rung_seen(index.0, at);
@@ -136,7 +136,7 @@ fn rung(
     stand: &Stand,
     changed: OverrideNow,
     seen: RungSeen,
-    told: &Told,
+    told: &RungHistory,
     now: Time,
     usual: &Usual,
 ) -> RungState {
@@ -164,7 +164,7 @@ fn rung(
     state
 }
 
-fn health(stand: &Stand, told: &Told, seen: &RungSeen, now: Time) -> HealthState {
+fn health(stand: &Stand, told: &RungHistory, seen: &RungSeen, now: Time) -> HealthState {
     let unix = |at| wall::unix_of(now, at);
     let breaker = stand.remembered.as_ref().map(|remembered| &remembered.breaker);
     let away_since = breaker.and_then(|breaker| breaker.away_since).map(unix);

@@ -8,25 +8,25 @@ use crate::wall;
 use policy::operator::probe::probe_now;
 use policy::operator::{RefusalKind, Refused, check_id, check_reason};
 use shared::admin::actions::{About, Action, ActionKind, Done, NewNote};
-use shared::admin::changes::Deed;
+use shared::admin::changes::ActionBody;
 use std::sync::Arc;
 
 /// Ends a rung's cool-down, hold or hard-down: the next request is the probe.
 ///
 /// # Errors
 /// There is no such rung, or nothing that could be ended.
-pub fn probe(hub: &Arc<Hub>, rung: &str, deed: &Deed, by: &str) -> Result<Answer, Refused> {
-    check_reason(&deed.id, "reason", &deed.reason)?;
+pub fn probe(hub: &Arc<Hub>, rung: &str, body: &ActionBody, by: &str) -> Result<Answer, Refused> {
+    check_reason(&body.id, "reason", &body.reason)?;
     let in_force = hub.in_force();
     let index = in_force.named.find_rung(rung)?;
     let mut state = hub.operators.lock();
     let about = About { rung: Some(rung.to_owned()), ladder: None };
-    if let Some(answer) = state.answered(&deed.id, ActionKind::Probe, |a| a.about == about)? {
+    if let Some(answer) = state.answered(&body.id, ActionKind::Probe, |a| a.about == about)? {
         return Ok(answer);
     }
     let now = wall::now();
     hub.with_board(now, |board| probe_now(board, index, rung, now))?;
-    let action = Action { about, ..new_action(ActionKind::Probe, &deed.id, &deed.reason, by) };
+    let action = Action { about, ..new_action(ActionKind::Probe, &body.id, &body.reason, by) };
     let answer = record_done(hub, &mut state, action.clone());
     drop(state);
     announce(&hub.feed, &hub.in_force().named, &Announced::Action(Box::new(action)));
@@ -64,12 +64,12 @@ pub fn note(hub: &Arc<Hub>, note: &NewNote, by: &str) -> Result<Answer, Refused>
 ///
 /// # Errors
 /// There is no such note, or it was ended already.
-pub fn end_note(hub: &Arc<Hub>, id: &str, deed: &Deed, by: &str) -> Result<Answer, Refused> {
+pub fn end_note(hub: &Arc<Hub>, id: &str, body: &ActionBody, by: &str) -> Result<Answer, Refused> {
     check_id(id)?;
-    check_reason(&deed.id, "reason", &deed.reason)?;
+    check_reason(&body.id, "reason", &body.reason)?;
     let mut state = hub.operators.lock();
     let same = |action: &Action| action.undoes.as_deref() == Some(id);
-    if let Some(answer) = state.answered(&deed.id, ActionKind::Undo, same)? {
+    if let Some(answer) = state.answered(&body.id, ActionKind::Undo, same)? {
         return Ok(answer);
     }
     let Some(place) = state.notes.iter().position(|note| note.id == id) else {
@@ -82,7 +82,7 @@ pub fn end_note(hub: &Arc<Hub>, id: &str, deed: &Deed, by: &str) -> Result<Answe
     let action = Action {
         about: note.about,
         undoes: Some(id.to_owned()),
-        ..new_action(ActionKind::Undo, &deed.id, &deed.reason, by)
+        ..new_action(ActionKind::Undo, &body.id, &body.reason, by)
     };
     let answer = record_done(hub, &mut state, action.clone());
     drop(state);

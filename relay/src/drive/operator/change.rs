@@ -10,7 +10,7 @@ use policy::operator::{Applied, Moment, Refused, Stale, Steps, check_reason};
 use policy::operator::{plan_change, plan_undo};
 use shared::OverrideMode;
 use shared::admin::actions::{Action, ActionKind};
-use shared::admin::changes::{ChangeAnswer, ChangeRequest, Deed};
+use shared::admin::changes::{ActionBody, ChangeAnswer, ChangeRequest};
 use std::sync::Arc;
 
 /// Makes a change.
@@ -37,18 +37,23 @@ pub fn change(hub: &Arc<Hub>, request: &ChangeRequest, by: &str) -> Result<Answe
 ///
 /// # Errors
 /// Why it was not taken back; then nothing has changed.
-pub fn undo(hub: &Arc<Hub>, undone: &Action, deed: &Deed, by: &str) -> Result<Answer, Refused> {
-    check_reason(&deed.id, "reason", &deed.reason)?;
+pub fn undo(
+    hub: &Arc<Hub>,
+    undone: &Action,
+    body: &ActionBody,
+    by: &str,
+) -> Result<Answer, Refused> {
+    check_reason(&body.id, "reason", &body.reason)?;
     let mut state = hub.operators.lock();
     let same = |action: &Action| action.undoes.as_ref() == Some(&undone.id);
-    if let Some(answer) = state.answered(&deed.id, ActionKind::Undo, same)? {
+    if let Some(answer) = state.answered(&body.id, ActionKind::Undo, same)? {
         return Ok(answer);
     }
-    let steps = plan_undo(&hub.in_force().named, undone, deed, wall::unix())?;
+    let steps = plan_undo(&hub.in_force().named, undone, body, wall::unix())?;
     let applied = make(hub, &mut state, &steps, Stale::Superseded)?;
     let action = Action {
         undoes: Some(undone.id.clone()),
-        ..new_action(ActionKind::Undo, &deed.id, &deed.reason, by)
+        ..new_action(ActionKind::Undo, &body.id, &body.reason, by)
     };
     Ok(made(hub, state, &steps, applied, action))
 }

@@ -11,7 +11,7 @@ use crate::drive::hub::Hub;
 use crate::drive::in_force::Rung;
 use crate::drive::line::Line;
 use crate::drive::log::{AttemptEnding, AttemptLog, RequestLog};
-use crate::drive::operators::{Answer, Told};
+use crate::drive::operators::{Answer, AnswerReceiver};
 use crate::provider::{Ask, Call};
 use crate::wall;
 use bytes::BytesMut;
@@ -24,7 +24,7 @@ use policy::outcome::judge;
 use policy::{AttemptId, Time};
 use record::{AttemptStart, RequestStart, millis};
 use shared::admin::actions::{About, Action, ActionKind, CheckAnswer};
-use shared::admin::changes::Deed;
+use shared::admin::changes::ActionBody;
 use shared::{AttemptKind, AttemptOutcome, Dialect, RequestOutcome};
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,19 +51,19 @@ struct Found {
 ///
 /// # Errors
 /// There is no such rung.
-pub fn check(hub: &Arc<Hub>, rung: &str, deed: &Deed, by: &str) -> Result<Answer, Refused> {
-    check_reason(&deed.id, "reason", &deed.reason)?;
+pub fn check(hub: &Arc<Hub>, rung: &str, body: &ActionBody, by: &str) -> Result<Answer, Refused> {
+    check_reason(&body.id, "reason", &body.reason)?;
     let index = hub.in_force().named.find_rung(rung)?;
     let Some(rung) = hub.rung(index) else {
         return Err(Refused::unknown("rung", rung, &[]));
     };
     let about = About { rung: Some(rung.name.to_string()), ladder: None };
     let mut state = hub.operators.lock();
-    if let Some(answer) = state.answered(&deed.id, ActionKind::Check, |a| a.about == about)? {
+    if let Some(answer) = state.answered(&body.id, ActionKind::Check, |a| a.about == about)? {
         return Ok(answer);
     }
-    let action = Action { about, ..new_action(ActionKind::Check, &deed.id, &deed.reason, by) };
-    let (tell, told): (_, Told) = watch::channel(None);
+    let action = Action { about, ..new_action(ActionKind::Check, &body.id, &body.reason, by) };
+    let (tell, told): (_, AnswerReceiver) = watch::channel(None);
     state.keep(action.clone(), told.clone());
     drop(state);
     let hub = Arc::clone(hub);

@@ -1,7 +1,7 @@
 //! The words for a failure: what happened, and what to do about it.
 
 use dialect::errors::ProviderError;
-use policy::{Capability, Failure, Told};
+use policy::{Capability, Failure, FailureReason};
 use shared::{AttemptOutcome, PassedOver};
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub(super) fn words(
     unsupported: Option<&str>,
 ) -> Words {
     let words = own_words(failure, name, speaker, unsupported);
-    let is_said = matches!(failure.told, Told::Rejected(_));
+    let is_said = matches!(failure.told, FailureReason::Rejected(_));
     let said = speaker.map(|error| error.message.trim()).filter(|said| !said.is_empty());
     match said.filter(|_| !is_said) {
         Some(said) => {
@@ -50,31 +50,33 @@ fn own_words(
         recoverable: true,
     };
     match failure.told {
-        Told::Rejected(outcome) => rejected(name, outcome, speaker),
-        Told::NoRungAble { reason: PassedOver::Dialect, .. } => no_words(name, unsupported),
-        Told::NoRungAble { reason, feature } => {
+        FailureReason::Rejected(outcome) => rejected(name, outcome, speaker),
+        FailureReason::NoRungAble { reason: PassedOver::Dialect, .. } => {
+            no_words(name, unsupported)
+        }
+        FailureReason::NoRungAble { reason, feature } => {
             no_rung_able(name, reason, feature.map(Capability::as_str))
         }
-        Told::AllForcedOpen => upstream(
+        FailureReason::AllForcedOpen => upstream(
             "all_forced_open",
             format!("'{name}' is out of service for now: its operator has stopped it. Try later."),
         ),
-        Told::RateLimited => Words {
+        FailureReason::RateLimited => Words {
             kind: "rate_limit_error",
             ..upstream(
                 "rate_limit_exceeded",
                 format!("'{name}' is at its rate limit. {}", again(failure.retry_after)),
             )
         },
-        Told::Unavailable => upstream(
+        FailureReason::Unavailable => upstream(
             "overloaded",
             format!("'{name}' has no capacity just now. {}", again(failure.retry_after)),
         ),
-        Told::Timeout => upstream(
+        FailureReason::Timeout => upstream(
             "timeout",
             format!("'{name}' did not begin to answer in time. Send the request again."),
         ),
-        Told::AccountRefused => Words {
+        FailureReason::AccountRefused => Words {
             recoverable: false,
             ..upstream(
                 "upstream_auth",
@@ -84,25 +86,25 @@ fn own_words(
                 ),
             )
         },
-        Told::BadGateway => {
+        FailureReason::BadGateway => {
             upstream("bad_gateway", format!("'{name}' gave no answer. Send the request again."))
         }
-        Told::Deadline => upstream(
+        FailureReason::Deadline => upstream(
             "deadline",
             format!(
                 "The time that '{name}' allows for a whole request ran out. Ask for less, or send it again."
             ),
         ),
-        Told::Draining => {
+        FailureReason::Draining => {
             upstream("draining", "The relay is shutting down. Send the request again.".to_owned())
         }
-        Told::CutByOperator => upstream(
+        FailureReason::CutByOperator => upstream(
             "cut_by_operator",
             "An operator took the provider of this answer out of service. What you have is not \
              the whole answer. Send the request again."
                 .to_owned(),
         ),
-        Told::RelayFault => Words {
+        FailureReason::RelayFault => Words {
             kind: "server_error",
             ..upstream(
                 "relay_fault",
@@ -110,7 +112,7 @@ fn own_words(
                     .to_owned(),
             )
         },
-        Told::Broken(outcome) => upstream(outcome.as_str(), broken(outcome)),
+        FailureReason::Broken(outcome) => upstream(outcome.as_str(), broken(outcome)),
     }
 }
 
@@ -211,10 +213,10 @@ fn broken(outcome: AttemptOutcome) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use policy::Told;
+    use policy::FailureReason;
     use shared::RequestOutcome;
 
-    fn told(told: Told, wait: Option<u64>) -> String {
+    fn told(told: FailureReason, wait: Option<u64>) -> String {
         let failure = Failure {
             told,
             status: 500,
@@ -228,28 +230,28 @@ mod tests {
 
     #[test]
     fn f4_no_word_of_the_relays_own_reaches_a_user() {
-        let able = |reason, feature| Told::NoRungAble { reason, feature };
+        let able = |reason, feature| FailureReason::NoRungAble { reason, feature };
         for what in [
-            Told::Rejected(AttemptOutcome::BadRequest),
-            Told::Rejected(AttemptOutcome::ContextExceeded),
-            Told::Rejected(AttemptOutcome::Refused),
+            FailureReason::Rejected(AttemptOutcome::BadRequest),
+            FailureReason::Rejected(AttemptOutcome::ContextExceeded),
+            FailureReason::Rejected(AttemptOutcome::Refused),
             able(PassedOver::Dialect, None),
             able(PassedOver::Capability, Some(Capability::Tools)),
             able(PassedOver::MaxOutput, None),
             able(PassedOver::Context, None),
-            Told::AllForcedOpen,
-            Told::RateLimited,
-            Told::Unavailable,
-            Told::Timeout,
-            Told::AccountRefused,
-            Told::BadGateway,
-            Told::Deadline,
-            Told::Draining,
-            Told::CutByOperator,
-            Told::RelayFault,
-            Told::Broken(AttemptOutcome::Stall),
-            Told::Broken(AttemptOutcome::Disconnect),
-            Told::Broken(AttemptOutcome::StreamError),
+            FailureReason::AllForcedOpen,
+            FailureReason::RateLimited,
+            FailureReason::Unavailable,
+            FailureReason::Timeout,
+            FailureReason::AccountRefused,
+            FailureReason::BadGateway,
+            FailureReason::Deadline,
+            FailureReason::Draining,
+            FailureReason::CutByOperator,
+            FailureReason::RelayFault,
+            FailureReason::Broken(AttemptOutcome::Stall),
+            FailureReason::Broken(AttemptOutcome::Disconnect),
+            FailureReason::Broken(AttemptOutcome::StreamError),
         ] {
             let message = told(what, Some(1000));
             for word in ["rung", "ladder", "tried", "Retry-After", "dialect", "token in time"] {
@@ -269,7 +271,7 @@ mod tests {
             (Some(300_000), "in 5 minutes."),
             (Some(7_300_000), "in 3 hours."),
         ] {
-            for what in [Told::RateLimited, Told::Unavailable] {
+            for what in [FailureReason::RateLimited, FailureReason::Unavailable] {
                 let message = told(what, wait);
                 assert!(message.ends_with(text), "{message}");
             }

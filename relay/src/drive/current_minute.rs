@@ -8,9 +8,9 @@ const MINUTE: i64 = 60_000;
 
 /// The minute whose counts are being gathered, in milliseconds since 1970.
 #[derive(Debug)]
-pub(super) struct Gathering(pub(super) AtomicI64);
+pub(super) struct CurrentMinute(pub(super) AtomicI64);
 
-impl Gathering {
+impl CurrentMinute {
     pub(super) const fn since(at: UnixMillis) -> Self {
         Self(AtomicI64::new(minute_of(at)))
     }

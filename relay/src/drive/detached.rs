@@ -6,7 +6,7 @@
 use super::failed::Quotable;
 use super::hub::Hub;
 use super::line::Line;
-use super::still::{Pause, Pauses};
+use super::stalls::{Pause, Pauses};
 use crate::wall;
 use policy::Probe;
 use shared::OverrideMode;

@@ -15,14 +15,14 @@ const MOST: usize = 256;
 
 /// One rung's.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Told {
+pub(super) struct RungHistory {
     pub(super) cause: Option<HealthCause>,
     pub(super) since_at: Option<UnixMillis>,
     pub(super) floor: bool,
     opens: VecDeque<Time>,
 }
 
-impl Told {
+impl RungHistory {
     /// Openings in the last ten minutes.
     pub(super) fn opens(&self, now: Time) -> u32 {
         let lately = self.opens.iter().filter(|at| now.since(**at) <= LATELY);
@@ -32,13 +32,13 @@ impl Told {
 
 /// All rungs'.
 #[derive(Debug, Default)]
-pub(super) struct Story(Mutex<Vec<Told>>);
+pub(super) struct BreakerHistory(Mutex<Vec<RungHistory>>);
 
-impl Story {
+impl BreakerHistory {
     pub(super) fn note(&self, transition: &Transition, at: UnixMillis) {
         let mut told = self.0.lock();
         let room = told.len().max(transition.rung.0.saturating_add(1));
-        told.resize_with(room, Told::default);
+        told.resize_with(room, RungHistory::default);
         let Some(told) = told.get_mut(transition.rung.0) else { return };
         told.floor = transition.why == TransitionRule::Spared;
         // A weight that was cut, or a new norm, is no change of state.
@@ -54,7 +54,7 @@ impl Story {
         told.cause = Some(caused(transition));
     }
 
-    pub(super) fn all(&self) -> Vec<Told> {
+    pub(super) fn all(&self) -> Vec<RungHistory> {
         self.0.lock().clone()
     }
 }

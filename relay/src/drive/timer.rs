@@ -11,12 +11,12 @@ use tokio::time::Sleep;
 
 /// A timer that is set anew only for an earlier moment, or after it has fired.
 #[derive(Debug, Default)]
-pub(super) struct Alarm {
+pub(super) struct Timer {
     sleep: Option<Pin<Box<Sleep>>>,
     at: Option<Time>,
 }
 
-impl Alarm {
+impl Timer {
     /// Whether `due` has come; if not, the task is woken by then at the latest.
     pub(super) fn poll_due(&mut self, cx: &mut Context<'_>, due: Option<Time>) -> Poll<()> {
         let Some(due) = due else { return Poll::Pending };

@@ -40,7 +40,7 @@ pub struct Happening {
 
 /// One relay.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Known {
+pub struct WatchedRelay {
     /// Its address.
     pub url: String,
     /// Its board; `None`: never seen.
@@ -79,7 +79,7 @@ struct Away {
     anew: Option<&'static str>,
 }
 
-impl Known {
+impl WatchedRelay {
     /// A relay of which nothing is known.
     #[must_use]
     pub fn new(url: &str) -> Self {

@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use shared::admin::actions::{About, Action, ActionKind, CheckAnswer, Done, NewNote};
-use shared::admin::changes::{ChangeAnswer, Deed};
+use shared::admin::changes::{ActionBody, ChangeAnswer};
 use std::sync::Arc;
 
 type Shared = State<Arc<Hub>>;
@@ -21,63 +21,63 @@ type Shared = State<Arc<Hub>>;
 #[utoipa::path(
     post, path = "/admin/v1/rungs/{rung}/probe", tag = "changes", operation_id = "probe",
     params(("rung" = String, Path, description = "Its name in the config.")),
-    request_body = Deed,
+    request_body = ActionBody,
     responses((status = 200, description = "The next request is the probe.", body = Done), Gated, Doing),
 )]
 pub(super) async fn probe(
     State(relay): Shared,
     operator: Operator,
     Part(rung): Part,
-    Wanted(deed): Wanted<Deed>,
+    Wanted(body): Wanted<ActionBody>,
 ) -> Result<Response, Problem> {
     let about = About { rung: Some(rung.clone()), ladder: None };
     let is_same = |action: &Action| action.about == about;
-    if let Some(first) = first_answer(&relay, &deed.id, ActionKind::Probe, is_same).await? {
+    if let Some(first) = first_answer(&relay, &body.id, ActionKind::Probe, is_same).await? {
         return Ok(first);
     }
-    told(operator::probe(&relay, &rung, &deed, &operator.name)).await
+    told(operator::probe(&relay, &rung, &body, &operator.name)).await
 }
 
 /// One small call to a rung, outside all traffic
 #[utoipa::path(
     post, path = "/admin/v1/rungs/{rung}/check", tag = "changes", operation_id = "check",
     params(("rung" = String, Path, description = "Its name in the config.")),
-    request_body = Deed,
+    request_body = ActionBody,
     responses((status = 200, description = "What it found.", body = CheckAnswer), Gated, Doing),
 )]
 pub(super) async fn check(
     State(relay): Shared,
     operator: Operator,
     Part(rung): Part,
-    Wanted(deed): Wanted<Deed>,
+    Wanted(body): Wanted<ActionBody>,
 ) -> Result<Response, Problem> {
     let about = About { rung: Some(rung.clone()), ladder: None };
     let is_same = |action: &Action| action.about == about;
-    if let Some(first) = first_answer(&relay, &deed.id, ActionKind::Check, is_same).await? {
+    if let Some(first) = first_answer(&relay, &body.id, ActionKind::Check, is_same).await? {
         return Ok(first);
     }
-    told(operator::check(&relay, &rung, &deed, &operator.name)).await
+    told(operator::check(&relay, &rung, &body, &operator.name)).await
 }
 
 /// Take an action back
 #[utoipa::path(
     post, path = "/admin/v1/actions/{id}/undo", tag = "changes", operation_id = "undo",
     params(("id" = String, Path, description = "The action's id.")),
-    request_body = Deed,
+    request_body = ActionBody,
     responses((status = 200, description = "What was so before is so again.", body = ChangeAnswer), Gated, Read, Doing),
 )]
 pub(super) async fn undo(
     State(relay): Shared,
     operator: Operator,
     Part(id): Part,
-    Wanted(deed): Wanted<Deed>,
+    Wanted(body): Wanted<ActionBody>,
 ) -> Result<Response, Problem> {
     let is_same = |action: &Action| action.undoes.as_ref() == Some(&id);
-    if let Some(first) = first_answer(&relay, &deed.id, ActionKind::Undo, is_same).await? {
+    if let Some(first) = first_answer(&relay, &body.id, ActionKind::Undo, is_same).await? {
         return Ok(first);
     }
     let action = find(&relay, &id).await?;
-    told(operator::undo(&relay, &action, &deed, &operator.name)).await
+    told(operator::undo(&relay, &action, &body, &operator.name)).await
 }
 
 /// Pin a note
@@ -102,20 +102,20 @@ pub(super) async fn note(
 #[utoipa::path(
     delete, path = "/admin/v1/notes/{id}", tag = "changes", operation_id = "end_note",
     params(("id" = String, Path, description = "The note's id.")),
-    request_body = Deed,
+    request_body = ActionBody,
     responses((status = 200, description = "It has ended.", body = Done), Gated, Doing),
 )]
 pub(super) async fn end_note(
     State(relay): Shared,
     operator: Operator,
     Part(id): Part,
-    Wanted(deed): Wanted<Deed>,
+    Wanted(body): Wanted<ActionBody>,
 ) -> Result<Response, Problem> {
     let is_same = |action: &Action| action.undoes.as_ref() == Some(&id);
-    if let Some(first) = first_answer(&relay, &deed.id, ActionKind::Undo, is_same).await? {
+    if let Some(first) = first_answer(&relay, &body.id, ActionKind::Undo, is_same).await? {
         return Ok(first);
     }
-    told(operator::end_note(&relay, &id, &deed, &operator.name)).await
+    told(operator::end_note(&relay, &id, &body, &operator.name)).await
 }
 
 /// An action by its id: the journal's word, or, where that cannot be had, this life's.

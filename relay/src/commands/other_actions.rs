@@ -9,7 +9,7 @@ use http::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::admin::actions::{About, CheckAnswer, Done, NewNote};
-use shared::admin::changes::Deed;
+use shared::admin::changes::ActionBody;
 use shared::remote::{CHECK_PATIENCE, Remote};
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub(super) struct RungArgs {
     /// The rung.
     rung: String,
     #[command(flatten)]
-    deed: DeedArgs,
+    body: ActionArgs,
 }
 
 /// Arguments of `belay note`.
@@ -38,32 +38,32 @@ pub(super) struct NoteArgs {
     #[arg(long, value_name = "ID", conflicts_with_all = ["text", "rung", "ladder"])]
     end: Option<String>,
     #[command(flatten)]
-    deed: DeedArgs,
+    body: ActionArgs,
 }
 
 /// Arguments of everything that is done and is no change.
 #[derive(Debug, Clone, clap::Args)]
-pub(super) struct DeedArgs {
+pub(super) struct ActionArgs {
     /// Why, for whoever reads it later.
     #[arg(long, value_name = "TEXT", default_value = "from the command line")]
     pub(super) reason: String,
-    /// The id of a deed that was not confirmed: it is done once at the most.
+    /// The id of a body that was not confirmed: it is done once at the most.
     #[arg(long, value_name = "ID")]
     pub(super) id: Option<String>,
     #[command(flatten)]
     pub(super) relays: RelayArgs,
 }
 
-impl DeedArgs {
-    pub(super) fn deed(&self, id: &str, accept: &[String]) -> Deed {
-        Deed { id: id.to_owned(), reason: self.reason.clone(), accept: accept.to_vec() }
+impl ActionArgs {
+    pub(super) fn body(&self, id: &str, accept: &[String]) -> ActionBody {
+        ActionBody { id: id.to_owned(), reason: self.reason.clone(), accept: accept.to_vec() }
     }
 }
 
 pub(super) fn probe(args: &RungArgs) -> Result<Ended, Failed> {
-    let (relays, id) = (args.deed.relays.open()?, id_or_fresh(args.deed.id.as_deref())?);
+    let (relays, id) = (args.body.relays.open()?, id_or_fresh(args.body.id.as_deref())?);
     let path = ["rungs", args.rung.as_str(), "probe"];
-    let body = args.deed.deed(&id, &[]);
+    let body = args.body.body(&id, &[]);
     let call = Call { method: Method::POST, path: &path, patience: SOON };
     send(&relays, &id, &call, &body, |done: &Done, remote| {
         let mut lines = screen::done(&id, done.at, &done.by, done.journaled, remote.shown());
@@ -74,9 +74,9 @@ pub(super) fn probe(args: &RungArgs) -> Result<Ended, Failed> {
 }
 
 pub(super) fn check(args: &RungArgs) -> Result<Ended, Failed> {
-    let (relays, id) = (args.deed.relays.open()?, id_or_fresh(args.deed.id.as_deref())?);
+    let (relays, id) = (args.body.relays.open()?, id_or_fresh(args.body.id.as_deref())?);
     let path = ["rungs", args.rung.as_str(), "check"];
-    let body = args.deed.deed(&id, &[]);
+    let body = args.body.body(&id, &[]);
     let call = Call { method: Method::POST, path: &path, patience: CHECK_PATIENCE };
     complain(format!("belay: calling {}; a hang shows when its first clock runs out", args.rung));
     let sent = deliver_all::<CheckAnswer>(&relays, &id, &call, &body)?;
@@ -100,12 +100,12 @@ pub(super) fn check(args: &RungArgs) -> Result<Ended, Failed> {
 }
 
 pub(super) fn note(args: &NoteArgs) -> Result<Ended, Failed> {
-    let (relays, id) = (args.deed.relays.open()?, id_or_fresh(args.deed.id.as_deref())?);
+    let (relays, id) = (args.body.relays.open()?, id_or_fresh(args.body.id.as_deref())?);
     let show = |done: &Done, remote: &Remote| {
         screen::done(&done.id, done.at, &done.by, done.journaled, remote.shown())
     };
     if let Some(note) = &args.end {
-        let body = args.deed.deed(&id, &[]);
+        let body = args.body.body(&id, &[]);
         let call = Call { method: Method::DELETE, path: &["notes", note], patience: SOON };
         return send(&relays, &id, &call, &body, show);
     }

@@ -5,7 +5,7 @@ use super::config_state::config_now;
 use super::hub::Hub;
 use super::in_force::{Ladder, Rung};
 use super::signals::Drain;
-use super::still::standing_still;
+use super::stalls::standing_still;
 use crate::metrics::{JournalNow, LadderNow, Now, RungNow};
 use crate::wall;
 use policy::breaker::State;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// How the relay stands at this moment, for its numbers.
 #[must_use]
-pub fn standing(hub: &Hub) -> Now {
+pub fn gauges(hub: &Hub) -> Now {
     let (now, in_force) = (wall::now(), hub.in_force());
     let (rungs, ladders) = hub.with_board(now, |board| {
         let rungs = in_force.rungs.iter().map(|rung| rung_now(board, rung, now));

@@ -141,7 +141,7 @@ struct Build {
 
 /// The gauges, and counters that others keep.
 #[derive(Debug)]
-pub(super) struct Standing {
+pub(super) struct Gauges {
     states: Series<InState, Gauge>,
     overrides: Series<Under, Gauge>,
     weights: Series<OfRung, Level>,
@@ -232,7 +232,7 @@ impl JournalGauges {
     }
 }
 
-impl Standing {
+impl Gauges {
     pub(super) fn new(registry: &mut Registry) -> Self {
         let standing = Self {
             states: Series::new(
