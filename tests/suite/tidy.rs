@@ -290,6 +290,60 @@ fn every_invariant_names_tests_that_exist() {
     assert_none("no test or file of this name", offenders);
 }
 
+/// The words of the glossary that are types, and the one place where each is defined.
+const GLOSSARY: [(&str, &str); 15] = [
+    ("Provider", "relay/src/provider/client.rs"),
+    ("Rung", "relay/src/drive/in_force.rs"),
+    ("Ladder", "relay/src/drive/in_force.rs"),
+    ("Walk", "relay/policy/src/walk.rs"),
+    ("Attempt", "relay/policy/src/attempt.rs"),
+    ("AttemptOutcome", "shared/src/outcome.rs"),
+    ("RequestOutcome", "shared/src/outcome.rs"),
+    ("Hold", "relay/policy/src/hold.rs"),
+    ("Breaker", "relay/policy/src/breaker.rs"),
+    ("Probe", "relay/policy/src/probe.rs"),
+    ("Verdict", "relay/policy/src/table.rs"),
+    ("Budget", "relay/policy/src/budget.rs"),
+    ("Dialect", "shared/src/dialect.rs"),
+    ("OverrideMode", "shared/src/breaker.rs"),
+    ("Journal", "relay/journal/src/lib.rs"),
+];
+
+#[test]
+fn a_word_of_the_glossary_names_one_type() {
+    // The mock and the harness have providers and rungs of their own.
+    let is_ours = |path: &str| {
+        !is_test_file(path) && !path.starts_with("relay/mock") && !path.starts_with("tests/")
+    };
+    let files = all_rust_files().into_iter().filter(|(path, _)| is_ours(path));
+    let files: Vec<_> = files.map(|(path, text)| (path, code(&text))).collect();
+    let glossary = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let mut offenders = Vec::new();
+    for (name, home) in GLOSSARY {
+        let defines = |line: &str| {
+            let words: Vec<&str> = line.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+            let is_kind = |word: &&str| ["struct", "enum", "trait", "type"].contains(word);
+            words.windows(2).any(|pair| is_kind(&pair[0]) && pair[1] == name)
+        };
+        let is_defined = |text: &str| {
+            // `words!` defines the closed sets; its first line is the name, and what it is.
+            text.lines().any(defines)
+                || text.contains(&format!("\n    {name}, \""))
+                || text.contains(&format!("\n    {name} as \""))
+        };
+        let homes: Vec<_> =
+            files.iter().filter(|(_, text)| is_defined(text)).map(|(path, _)| path).collect();
+        if homes != [home] {
+            offenders.push(format!("{name}: {homes:?}"));
+        }
+        let word = name.trim_end_matches("Outcome").trim_end_matches("Mode").to_lowercase();
+        if !glossary.contains(&format!("| {word}")) && !glossary.contains(&format!(", {word}")) {
+            offenders.push(format!("{name} is not in the glossary"));
+        }
+    }
+    assert_none("has another home, or several", offenders);
+}
+
 #[test]
 fn no_test_is_switched_off() {
     let ignore = concat!("#[", "ignore");

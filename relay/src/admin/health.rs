@@ -21,12 +21,13 @@ struct Ready {
     /// The config in force.
     config: ConfigState,
     /// The journal. A sick one does not stop the relay, so it does not make it unready either.
-    journal: Journal,
+    journal: JournalHealth,
 }
 
 /// How the journal is doing.
 #[derive(Debug, Serialize, ToSchema)]
-struct Journal {
+#[schema(as = Journal)]
+struct JournalHealth {
     /// Records are being written, and in time.
     ok: bool,
     /// Records not yet written.
@@ -67,7 +68,7 @@ pub(super) async fn ready(State(relay): State<Arc<Hub>>) -> Response {
         ready: !draining,
         streams: relay.load.running(),
         config: config_state::config_state(&relay),
-        journal: Journal {
+        journal: JournalHealth {
             ok: journal.ok,
             queue: journal.queue,
             lost: journal.lost,

@@ -1,7 +1,7 @@
 //! `[clients.*]`: who may call, and on which ladders.
 
 use super::hash;
-use super::ladders::Ladder;
+use super::ladders::LadderConfig;
 use super::names;
 use super::stamp::{self, Stamp};
 use super::tree::{Placed, Table, Value};
@@ -9,7 +9,7 @@ use toml::de::DeValue;
 
 /// A client: whoever holds one of its keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Client {
+pub struct ClientConfig {
     /// Its name in the journal.
     pub name: String,
     /// SHA-256 of each of its keys; several while keys are being changed. Never empty.
@@ -22,8 +22,8 @@ pub struct Client {
 }
 
 /// Reads every `[clients.*]`.
-pub(super) fn read(root: &Table<'_>, ladders: &[Placed<Ladder>]) -> Vec<Client> {
-    let mut clients: Vec<Client> = Vec::new();
+pub(super) fn read(root: &Table<'_>, ladders: &[Placed<LadderConfig>]) -> Vec<ClientConfig> {
+    let mut clients: Vec<ClientConfig> = Vec::new();
     for (name, table) in names::tables(root, "clients") {
         let keys = table
             .need("key_sha256", "\"<64 hex digits>\" (run 'belay hash-key')")
@@ -32,12 +32,12 @@ pub(super) fn read(root: &Table<'_>, ladders: &[Placed<Ladder>]) -> Vec<Client> 
         let ladders = table.get("ladders").map(|value| permitted(&value, ladders));
         let stamp = table.get("stamp").and_then(|value| stamp::read(&value));
         table.check_keys();
-        clients.push(Client { name, keys, ladders, stamp });
+        clients.push(ClientConfig { name, keys, ladders, stamp });
     }
     clients
 }
 
-fn keys(value: &Value<'_>, earlier: &[Client]) -> Vec<[u8; 32]> {
+fn keys(value: &Value<'_>, earlier: &[ClientConfig]) -> Vec<[u8; 32]> {
     let elements = if matches!(value.raw, DeValue::String(_)) {
         vec![value.clone()]
     } else {
@@ -60,7 +60,7 @@ fn keys(value: &Value<'_>, earlier: &[Client]) -> Vec<[u8; 32]> {
     keys
 }
 
-fn permitted(value: &Value<'_>, ladders: &[Placed<Ladder>]) -> Vec<usize> {
+fn permitted(value: &Value<'_>, ladders: &[Placed<LadderConfig>]) -> Vec<usize> {
     let Some(texts) = value.texts() else { return Vec::new() };
     if texts.is_empty() && !value.report.failed(&value.at.key) {
         value.error("a client without a ladder cannot call", "name one, or leave the key out: all");

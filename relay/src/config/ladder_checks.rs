@@ -1,7 +1,7 @@
 //! What is wrong or odd about a ladder as a whole.
 
-use super::providers::Provider;
-use super::rungs::Rung;
+use super::providers::ProviderConfig;
+use super::rungs::RungConfig;
 use super::tree::{Placed, Table};
 use super::units::show_duration;
 use policy::ladder::DEFAULT_TTFT;
@@ -13,10 +13,10 @@ use std::time::Duration;
 pub(super) fn check(
     ladder: &LadderSpec,
     table: &Table<'_>,
-    providers: &[Placed<Provider>],
-    rungs: &[Placed<Rung>],
+    providers: &[Placed<ProviderConfig>],
+    rungs: &[Placed<RungConfig>],
 ) {
-    let members: Vec<&Placed<Rung>> =
+    let members: Vec<&Placed<RungConfig>> =
         ladder.rungs.iter().filter_map(|at| rungs.get(at.0)).collect();
     // A ladder with a mistake in its list is not judged by what is left of it.
     if !table.report.failed(&table.at.child("rungs").key) {
@@ -35,7 +35,7 @@ pub(super) fn check(
 }
 
 /// A ladder is only as good as what is left when something fails.
-fn redundancy(table: &Table<'_>, members: &[&Placed<Rung>]) {
+fn redundancy(table: &Table<'_>, members: &[&Placed<RungConfig>]) {
     let at = table.at.child("rungs");
     if members.len() == 1 {
         let text = "has one rung: nothing takes over when it fails".to_owned();
@@ -63,9 +63,9 @@ fn redundancy(table: &Table<'_>, members: &[&Placed<Rung>]) {
 }
 
 /// Each capability that is required must be somewhere; rungs without it are idle.
-fn require(ladder: &LadderSpec, table: &Table<'_>, members: &[&Placed<Rung>]) {
+fn require(ladder: &LadderSpec, table: &Table<'_>, members: &[&Placed<RungConfig>]) {
     let Some(value) = table.get("require") else { return };
-    let lacking = |rung: &&&Placed<Rung>, capability: Capability| {
+    let lacking = |rung: &&&Placed<RungConfig>, capability: Capability| {
         !rung.it.spec.can.has(capability) && !table.report.failed(&rung.at.child("supports").key)
     };
     let mut idle: Vec<&str> = Vec::new();
@@ -116,7 +116,7 @@ fn attempts(ladder: &LadderSpec, table: &Table<'_>) {
 
 /// A prompt that is too long for one model goes on to another one. Where the contexts are not
 /// known the relay can only try.
-fn contexts(table: &Table<'_>, members: &[&Placed<Rung>]) {
+fn contexts(table: &Table<'_>, members: &[&Placed<RungConfig>]) {
     let models: HashSet<&str> = members.iter().map(|rung| rung.it.model.as_str()).collect();
     let unset: Vec<&str> = members
         .iter()
@@ -161,8 +161,8 @@ fn own_clocks(ladder: &LadderSpec, table: &Table<'_>) {
 fn rung_clocks(
     ladder: &LadderSpec,
     table: &Table<'_>,
-    providers: &[Placed<Provider>],
-    members: &[&Placed<Rung>],
+    providers: &[Placed<ProviderConfig>],
+    members: &[&Placed<RungConfig>],
 ) {
     let clocks = ladder;
     let key = table.at.child("clocks").key;

@@ -5,9 +5,9 @@ use super::capture::{self, Capture};
 use super::ladder_checks;
 use super::names;
 use super::prompts::{self, Prompt};
-use super::providers::Provider;
+use super::providers::ProviderConfig;
 use super::rescue;
-use super::rungs::{Rung, capabilities};
+use super::rungs::{RungConfig, capabilities};
 use super::tree::{Placed, Table, Value};
 use super::units::show_duration;
 use super::units::{CLOCK, PAUSE};
@@ -15,7 +15,7 @@ use policy::{LadderSpec, RungIndex};
 
 /// An ordered list of rungs with a policy.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ladder {
+pub struct LadderConfig {
     /// Its name: what clients send as `model`.
     pub name: String,
     /// Other names for it; unique among all names and aliases of ladders.
@@ -46,13 +46,13 @@ const SHED: &[(&str, bool)] = &[("proportional", true), ("off", false)];
 /// Reads every `[ladders.*]`, in file order; each placed where its name stands.
 pub(super) fn read(
     root: &Table<'_>,
-    providers: &[Placed<Provider>],
-    rungs: &[Placed<Rung>],
+    providers: &[Placed<ProviderConfig>],
+    rungs: &[Placed<RungConfig>],
     env: &dyn Env,
-) -> Vec<Placed<Ladder>> {
+) -> Vec<Placed<LadderConfig>> {
     let tables = names::tables(root, "ladders");
     let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
-    let mut ladders: Vec<Placed<Ladder>> = Vec::new();
+    let mut ladders: Vec<Placed<LadderConfig>> = Vec::new();
     for (name, table) in &tables {
         let aliases = table.get("aliases").map(|value| aliases(&value, &names, &ladders));
         let spec = spec(table, rungs);
@@ -60,7 +60,7 @@ pub(super) fn read(
             .get("prompts")
             .map(|value| prompts::read(&value, &spec.rungs, rungs, env))
             .unwrap_or_default();
-        let it = Ladder {
+        let it = LadderConfig {
             name: name.clone(),
             aliases: aliases.unwrap_or_default(),
             spec,
@@ -77,7 +77,7 @@ pub(super) fn read(
     ladders
 }
 
-fn spec(table: &Table<'_>, rungs: &[Placed<Rung>]) -> LadderSpec {
+fn spec(table: &Table<'_>, rungs: &[Placed<RungConfig>]) -> LadderSpec {
     let default = LadderSpec::default();
     let few = |key, range| table.integer(key, range).and_then(|n| usize::try_from(n).ok());
     let small = |key, range| table.integer(key, range).and_then(|n| u32::try_from(n).ok());
@@ -113,7 +113,7 @@ fn spec(table: &Table<'_>, rungs: &[Placed<Rung>]) -> LadderSpec {
     spec
 }
 
-fn members(value: &Value<'_>, rungs: &[Placed<Rung>]) -> Vec<RungIndex> {
+fn members(value: &Value<'_>, rungs: &[Placed<RungConfig>]) -> Vec<RungIndex> {
     let Some(texts) = value.texts() else { return Vec::new() };
     if texts.is_empty() && !value.report.failed(&value.at.key) {
         value.error("a ladder needs a rung", "name at least one, better two");
@@ -138,7 +138,7 @@ fn read_clocks(table: &Table<'_>, spec: &mut LadderSpec) {
 }
 
 /// A `model` must mean one ladder: no alias may be a name, nor another's alias.
-fn aliases(value: &Value<'_>, names: &[&str], earlier: &[Placed<Ladder>]) -> Vec<String> {
+fn aliases(value: &Value<'_>, names: &[&str], earlier: &[Placed<LadderConfig>]) -> Vec<String> {
     let mut aliases = Vec::new();
     for (alias, element) in value.texts().unwrap_or_default() {
         names::check(alias, &element);
@@ -146,7 +146,8 @@ fn aliases(value: &Value<'_>, names: &[&str], earlier: &[Placed<Ladder>]) -> Vec
             let text = format!("'{alias}' is the name of a ladder");
             element.error(text, "take it out: a name needs no alias, and must mean one ladder");
         }
-        let taken = |ladder: &&Placed<Ladder>| ladder.it.aliases.iter().any(|other| other == alias);
+        let taken =
+            |ladder: &&Placed<LadderConfig>| ladder.it.aliases.iter().any(|other| other == alias);
         if let Some(other) = earlier.iter().find(taken) {
             let text = format!("'{alias}' is an alias of the ladder '{}' already", other.it.name);
             element.error(text, "keep it on one of them");

@@ -6,7 +6,7 @@
 use super::Env;
 use super::names;
 use super::report::shown;
-use super::rungs::Rung;
+use super::rungs::RungConfig;
 use super::tree::{Placed, Table, Value};
 use policy::RungIndex;
 use std::fmt;
@@ -34,7 +34,7 @@ impl fmt::Debug for Prompt {
 pub(super) fn read(
     value: &Value<'_>,
     own: &[RungIndex],
-    rungs: &[Placed<Rung>],
+    rungs: &[Placed<RungConfig>],
     env: &dyn Env,
 ) -> Vec<Prompt> {
     let Some(table) = value.table() else { return Vec::new() };
@@ -49,7 +49,7 @@ pub(super) fn read(
 fn texts(
     table: &Table<'_>,
     own: &[RungIndex],
-    rungs: &[Placed<Rung>],
+    rungs: &[Placed<RungConfig>],
     env: &dyn Env,
 ) -> Vec<(RungIndex, String)> {
     let mut texts = Vec::new();

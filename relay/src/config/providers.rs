@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// An account at one inference endpoint.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Provider {
+pub struct ProviderConfig {
     /// Its name, which rungs refer to.
     pub name: String,
     /// The wire format it speaks.
@@ -43,16 +43,16 @@ pub struct Provider {
     pub matchers: Vec<Matcher>,
 }
 
-impl Provider {
+impl ProviderConfig {
     /// The default of [`connect`](Self::connect).
     pub const CONNECT: Duration = Duration::from_secs(5);
 }
 
 /// Written by hand, so that a field that may hold a secret must be put here to be shown.
-impl fmt::Debug for Provider {
+impl fmt::Debug for ProviderConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
-        f.debug_struct("Provider")
+        f.debug_struct("ProviderConfig")
             .field("name", &self.name)
             .field("dialect", &self.dialect)
             .field("base_url", &self.base_url)
@@ -72,17 +72,17 @@ const FIELDS: &[(&str, Field)] =
     &[("code", Field::Code), ("type", Field::Type), ("message", Field::Message)];
 
 /// Reads every `[providers.*]`, in file order; each placed where its name stands.
-pub(super) fn read(root: &Table<'_>, env: &dyn Env) -> Vec<Placed<Provider>> {
+pub(super) fn read(root: &Table<'_>, env: &dyn Env) -> Vec<Placed<ProviderConfig>> {
     names::tables(root, "providers")
         .into_iter()
         .map(|(name, table)| Placed { at: table.at.clone(), it: provider(name, &table, env) })
         .collect()
 }
 
-fn provider(name: String, table: &Table<'_>, env: &dyn Env) -> Provider {
+fn provider(name: String, table: &Table<'_>, env: &dyn Env) -> ProviderConfig {
     let dialects: Vec<_> = Dialect::ALL.iter().map(|it| (it.as_str(), *it)).collect();
     let api_key = table.get("api_key");
-    let provider = Provider {
+    let provider = ProviderConfig {
         name,
         dialect: table
             .need("dialect", "\"openai-chat\"")
@@ -101,7 +101,7 @@ fn provider(name: String, table: &Table<'_>, env: &dyn Env) -> Provider {
         max_connections: table
             .integer("max_connections", 1..=100_000)
             .and_then(|count| usize::try_from(count).ok()),
-        connect: table.duration("connect", &CLOCK).unwrap_or(Provider::CONNECT),
+        connect: table.duration("connect", &CLOCK).unwrap_or(ProviderConfig::CONNECT),
         ca_file: table.get("ca_file").and_then(|value| ca_file(&value, env)),
         matchers: table.get("matchers").map(|value| matchers(&value)).unwrap_or_default(),
     };

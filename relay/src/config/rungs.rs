@@ -2,7 +2,7 @@
 
 use super::names;
 use super::price;
-use super::providers::Provider;
+use super::providers::ProviderConfig;
 use super::rescue;
 use super::tree::{Placed, Table, Value};
 use super::units::{CLOCK, show_duration};
@@ -12,7 +12,7 @@ use shared::Price;
 
 /// One provider and model, and region if there are several.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rung {
+pub struct RungConfig {
     /// Its name, which ladders, journal and console refer to.
     pub name: String,
     /// Index into [`Config::providers`](super::Config::providers).
@@ -61,7 +61,10 @@ const DEGRADE: &[(&str, SwitchOn)] = &[
 const MOST_TOKENS: u64 = 1_000_000_000;
 
 /// Reads every `[rungs.*]`, in file order; each placed where its name stands.
-pub(super) fn read(root: &Table<'_>, providers: &[Placed<Provider>]) -> Vec<Placed<Rung>> {
+pub(super) fn read(
+    root: &Table<'_>,
+    providers: &[Placed<ProviderConfig>],
+) -> Vec<Placed<RungConfig>> {
     names::tables(root, "rungs")
         .into_iter()
         .map(|(name, table)| {
@@ -73,7 +76,7 @@ pub(super) fn read(root: &Table<'_>, providers: &[Placed<Provider>]) -> Vec<Plac
         .collect()
 }
 
-fn rung(name: String, table: &Table<'_>, providers: &[Placed<Provider>]) -> Rung {
+fn rung(name: String, table: &Table<'_>, providers: &[Placed<ProviderConfig>]) -> RungConfig {
     let provider = table
         .need("provider", "\"openai\"")
         .and_then(|value| names::resolve(&value, "provider", providers, |it| &it.name))
@@ -84,7 +87,7 @@ fn rung(name: String, table: &Table<'_>, providers: &[Placed<Provider>]) -> Rung
         provider.into_iter().chain(region.clone()).collect()
     });
     let price = price_of(table);
-    Rung {
+    RungConfig {
         name,
         provider,
         model: table
@@ -159,7 +162,7 @@ fn domains(value: &Value<'_>) -> Vec<String> {
 }
 
 /// What is odd about a rung by itself.
-fn check(rung: &Rung, table: &Table<'_>, providers: &[Placed<Provider>]) {
+fn check(rung: &RungConfig, table: &Table<'_>, providers: &[Placed<ProviderConfig>]) {
     let spec = &rung.spec;
     let warn = |key, text: String, fix: &str| {
         if let Some(value) = table.get(key)

@@ -1,18 +1,18 @@
 //! Providers and rungs that nothing refers to: left over, or forgotten in a list.
 
-use super::ladders::Ladder;
-use super::providers::Provider;
+use super::ladders::LadderConfig;
+use super::providers::ProviderConfig;
 use super::report::Report;
-use super::rungs::Rung;
+use super::rungs::RungConfig;
 use super::tree::Placed;
 use policy::RungIndex;
 
 /// Warns about each one. Says nothing where a list that may name it is broken.
 pub(super) fn check(
     report: &Report<'_>,
-    providers: &[Placed<Provider>],
-    rungs: &[Placed<Rung>],
-    ladders: &[Placed<Ladder>],
+    providers: &[Placed<ProviderConfig>],
+    rungs: &[Placed<RungConfig>],
+    ladders: &[Placed<LadderConfig>],
 ) {
     let broken = ladders.is_empty()
         || ladders.iter().any(|ladder| report.failed(&ladder.at.child("rungs").key));

@@ -1,14 +1,14 @@
 //! The config as a whole: its text in, a sound config or every problem out.
 
 use super::admin::Admin;
-use super::clients::Client;
+use super::clients::ClientConfig;
 use super::env::Env;
 use super::journal::JournalConfig;
-use super::ladders::Ladder;
+use super::ladders::LadderConfig;
 use super::problem::{Problem, Refused};
-use super::providers::Provider;
+use super::providers::ProviderConfig;
 use super::report::Report;
-use super::rungs::Rung;
+use super::rungs::RungConfig;
 use super::server::Server;
 use super::stamp::Stamp;
 use super::tree::{Placed, Table};
@@ -27,13 +27,13 @@ pub struct Config {
     /// The record.
     pub journal: JournalConfig,
     /// Who may call, in file order. Empty: anybody, on loopback alone.
-    pub clients: Vec<Client>,
+    pub clients: Vec<ClientConfig>,
     /// Accounts, in file order.
-    pub providers: Vec<Provider>,
+    pub providers: Vec<ProviderConfig>,
     /// Models, in file order; each holds the index of its provider.
-    pub rungs: Vec<Rung>,
+    pub rungs: Vec<RungConfig>,
     /// What clients ask for, in file order; each holds the indices of its rungs.
-    pub ladders: Vec<Ladder>,
+    pub ladders: Vec<LadderConfig>,
 }
 
 impl Config {
@@ -48,7 +48,7 @@ impl Config {
     /// What `client` is told beside its answers. Everything where there are no clients,
     /// since then only this machine can call.
     #[must_use]
-    pub fn stamp(&self, client: Option<&Client>) -> Stamp {
+    pub fn stamp(&self, client: Option<&ClientConfig>) -> Stamp {
         let usual = if self.clients.is_empty() { Stamp::Full } else { Stamp::Id };
         client.and_then(|client| client.stamp).or(self.server.stamp).unwrap_or(usual)
     }

@@ -4,7 +4,7 @@
 
 use super::in_force::InForce;
 use super::memory::{account, key_tag};
-use crate::config::{Config, Ladder, Provider, Rung};
+use crate::config::{Config, LadderConfig, ProviderConfig, RungConfig};
 use policy::{LadderIndex, RungIndex};
 use shared::admin::board::{
     BudgetState, HealthState, KeyState, Limits, ProviderState, RungNow, RungPast, Step, Users,
@@ -48,7 +48,7 @@ impl Facts {
     }
 }
 
-fn provider(provider: &Provider, at: UnixMillis) -> ProviderState {
+fn provider(provider: &ProviderConfig, at: UnixMillis) -> ProviderState {
     let key = provider.api_key.as_ref().map(|key| KeyState {
         source: key.source().map(str::to_owned),
         loaded_at: at,
@@ -58,7 +58,7 @@ fn provider(provider: &Provider, at: UnixMillis) -> ProviderState {
     ProviderState { name: provider.name.clone(), dialect, key }
 }
 
-fn rung(rung: &Rung, config: &Config) -> RungState {
+fn rung(rung: &RungConfig, config: &Config) -> RungState {
     let provider = config.providers.get(rung.provider);
     let concurrent = provider.and_then(|provider| provider.max_connections);
     RungState {
@@ -92,7 +92,7 @@ fn rung(rung: &Rung, config: &Config) -> RungState {
     }
 }
 
-fn ladder(ladder: &Ladder, config: &Config, config_rev: u64) -> LadderState {
+fn ladder(ladder: &LadderConfig, config: &Config, config_rev: u64) -> LadderState {
     let names = ladder.spec.rungs.iter().filter_map(|rung| config.rungs.get(rung.0));
     let order: Vec<String> = names.map(|rung| rung.name.clone()).collect();
     let step = |rung: &String| Step {

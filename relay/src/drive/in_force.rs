@@ -156,7 +156,7 @@ impl InForce {
 pub(super) struct Domains(HashMap<String, u32>);
 
 impl Domains {
-    fn learn(&mut self, rungs: &[config::Rung]) {
+    fn learn(&mut self, rungs: &[config::RungConfig]) {
         for name in rungs.iter().flat_map(|rung| &rung.domains) {
             let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
             self.0.entry(name.clone()).or_insert(next);
@@ -265,7 +265,7 @@ fn operator_names(rungs: &[Arc<Rung>], ladders: &[Arc<Ladder>]) -> operator::Nam
 /// The providers, with those that are the same as before: their connections stay.
 fn providers(config: &Config, before: Option<&InForce>) -> Result<Vec<Arc<Provider>>, CannotBuild> {
     let known = before.map(|before| before.providers.as_slice()).unwrap_or_default();
-    let one = |settings: &config::Provider| {
+    let one = |settings: &config::ProviderConfig| {
         let same = known.iter().find(|provider| provider.name() == settings.name);
         match same {
             Some(provider) => Provider::following(provider, settings),

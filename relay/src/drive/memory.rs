@@ -6,7 +6,7 @@
 //! row over waits for nobody; it is done under the board's lock, so that the last
 //! word said of a rung is the last one written.
 
-use crate::config::{Provider, Rung};
+use crate::config::{ProviderConfig, RungConfig};
 use crate::wall;
 use journal::{HealthRecord, HoldRecord, Journal};
 use parking_lot::{Mutex, MutexGuard};
@@ -165,7 +165,7 @@ fn hash(label: &str, parts: &[&str]) -> String {
 }
 
 /// Who a rung is, beyond its name: with another one, what was learned is about somebody else.
-pub(super) fn fingerprint(provider: &Provider, rung: &Rung) -> Arc<str> {
+pub(super) fn fingerprint(provider: &ProviderConfig, rung: &RungConfig) -> Arc<str> {
     let dialect = format!("{:?}", provider.dialect);
     let region = rung.region.as_deref().unwrap_or_default();
     let parts = [provider.name.as_str(), &dialect, &provider.base_url, &rung.model, region];
@@ -174,7 +174,7 @@ pub(super) fn fingerprint(provider: &Provider, rung: &Rung) -> Arc<str> {
 
 /// Tells a provider's account from the same one under another key or other headers.
 /// Never leaves the process.
-pub(super) fn account(provider: &Provider) -> String {
+pub(super) fn account(provider: &ProviderConfig) -> String {
     let key = provider.api_key.as_ref().map_or("", |key| key.expose());
     let headers = provider.headers.iter().flat_map(|(name, value)| [name.as_str(), value]);
     let parts: Vec<&str> = std::iter::once(key).chain(headers).collect();

@@ -33,7 +33,7 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    fn build(config: &config::Provider, roots: Option<&[u8]>) -> Result<Self, Why> {
+    fn build(config: &config::ProviderConfig, roots: Option<&[u8]>) -> Result<Self, Why> {
         let pooled = build(config, roots, IDLE_CONNECTIONS)?;
         Ok(Self { pooled, fresh: build(config, roots, 0)? })
     }
@@ -53,7 +53,7 @@ pub struct Provider {
     pub(super) number: usize,
     /// Held by every provider of this number: without one, its clients are let go.
     pub(super) alive: Arc<()>,
-    pub(super) config: config::Provider,
+    pub(super) config: config::ProviderConfig,
     /// What its `ca_file` holds.
     pub(super) roots: Option<Vec<u8>>,
     pub(super) url: reqwest::Url,
@@ -142,7 +142,7 @@ impl Provider {
     ///
     /// # Errors
     /// A CA file without certificates, a header or address that HTTP does not allow.
-    pub fn new(config: &config::Provider) -> Result<Self, CannotBuild> {
+    pub fn new(config: &config::ProviderConfig) -> Result<Self, CannotBuild> {
         let wrong = |why| CannotBuild { provider: config.name.clone(), why };
         let roots = roots(config).map_err(wrong)?;
         // What is wrong with the settings is told now, not at the first request.
@@ -158,7 +158,7 @@ impl Provider {
     /// As [`Provider::new`].
     pub fn following(
         before: &Arc<Self>,
-        config: &config::Provider,
+        config: &config::ProviderConfig,
     ) -> Result<Arc<Self>, CannotBuild> {
         let wrong = |why| CannotBuild { provider: config.name.clone(), why };
         let roots = roots(config).map_err(wrong)?;
@@ -168,7 +168,7 @@ impl Provider {
         if before.config == *config {
             return Ok(Arc::clone(before));
         }
-        let as_before = config::Provider {
+        let as_before = config::ProviderConfig {
             api_key: before.config.api_key.clone(),
             headers: before.config.headers.clone(),
             matchers: before.config.matchers.clone(),
@@ -182,7 +182,7 @@ impl Provider {
     }
 
     fn with(
-        config: &config::Provider,
+        config: &config::ProviderConfig,
         roots: Option<Vec<u8>>,
         number: usize,
         alive: Arc<()>,
@@ -247,13 +247,13 @@ impl Provider {
 }
 
 /// What the provider's `ca_file` holds, if it has one.
-fn roots(config: &config::Provider) -> Result<Option<Vec<u8>>, Why> {
+fn roots(config: &config::ProviderConfig) -> Result<Option<Vec<u8>>, Why> {
     let read = |path| std::fs::read(path).map_err(Why::CaFile);
     config.ca_file.as_ref().map(read).transpose()
 }
 
 fn build(
-    config: &config::Provider,
+    config: &config::ProviderConfig,
     roots: Option<&[u8]>,
     idle: usize,
 ) -> Result<reqwest::Client, Why> {
@@ -283,7 +283,7 @@ fn build(
     builder.build().map_err(Why::Client)
 }
 
-fn headers(config: &config::Provider) -> Result<HeaderMap, Why> {
+fn headers(config: &config::ProviderConfig) -> Result<HeaderMap, Why> {
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
@@ -309,7 +309,7 @@ fn headers(config: &config::Provider) -> Result<HeaderMap, Why> {
 }
 
 /// What must never appear in an error: the key, and the host in its forms.
-fn secrets(config: &config::Provider) -> Vec<String> {
+fn secrets(config: &config::ProviderConfig) -> Vec<String> {
     let key = config.api_key.iter().map(|key| key.expose().to_owned());
     let host = reqwest::Url::parse(&config.base_url).ok().and_then(|url| {
         let host = url.host_str()?.to_owned();

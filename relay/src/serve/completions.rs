@@ -6,7 +6,7 @@ use super::body;
 use super::decode::Encoding;
 use super::keys;
 use super::reject::{Rejection, respond};
-use crate::config::Client;
+use crate::config::ClientConfig;
 use crate::drive::{
     Aside, Drain, Driver, Held, Hub, InForce, Incoming, Ladder, Peer, SMALL, reject_record,
 };
@@ -161,7 +161,7 @@ async fn complete(
 pub(super) async fn check(
     relay: &Arc<Hub>,
     in_force: &InForce,
-    client: Option<&Client>,
+    client: Option<&ClientConfig>,
     asked: Asked<'_>,
     known: &mut Identified,
 ) -> Result<(usize, Arc<ClientRequest>, Held), Rejection> {

@@ -1,7 +1,7 @@
 //! Client keys: who calls, and which ladders they may use.
 
 use super::reject::Rejection;
-use crate::config::Client;
+use crate::config::ClientConfig;
 use http::{HeaderMap, StatusCode, header};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
@@ -11,9 +11,9 @@ use subtle::ConstantTimeEq as _;
 /// # Errors
 /// No key or a wrong one. The text is the same for both, and never repeats it.
 pub(super) fn client<'a>(
-    clients: &'a [Client],
+    clients: &'a [ClientConfig],
     headers: &HeaderMap,
-) -> Result<Option<&'a Client>, Rejection> {
+) -> Result<Option<&'a ClientConfig>, Rejection> {
     if clients.is_empty() {
         return Ok(None);
     }
@@ -46,6 +46,6 @@ pub(super) fn client<'a>(
 }
 
 /// Whether `client` may use the ladder with this index.
-pub(super) fn may_use(client: Option<&Client>, ladder: usize) -> bool {
+pub(super) fn may_use(client: Option<&ClientConfig>, ladder: usize) -> bool {
     client.and_then(|client| client.ladders.as_ref()).is_none_or(|own| own.contains(&ladder))
 }

@@ -5,7 +5,6 @@
 //! 0..1; `_nps` nano-dollars per second. `null` is unknown, which is never 0.
 
 use super::ConfigState;
-use super::past::TransitionRow;
 use crate::histogram::Hist;
 use crate::{
     AttemptOutcome, BreakerState, OrderSource, OverrideMode, PassedOver, Price, TransitionRule,
@@ -619,7 +618,3 @@ pub struct Bucket {
     /// How often it was empty in the last minute.
     pub refused_1m: u64,
 }
-
-/// A transition as the feed tells it: the row of `GET /admin/v1/transitions`, whose
-/// `id` is 0 as the journal has not numbered it yet.
-pub type Transition = TransitionRow;

@@ -17,7 +17,7 @@ use crate::common::fields::{Fields, Writer};
 use crate::common::json::place;
 use choice::Choice;
 pub(crate) use keep::Full;
-use keep::{Budget, elements, keep, object};
+use keep::{Allowance, elements, keep, object};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(crate) struct Aggregate {
     /// What the answer calls itself.
     object: &'static str,
     limit: usize,
-    budget: Budget,
+    budget: Allowance,
     top: Fields,
     choices: BTreeMap<u64, Choice>,
 }
@@ -37,7 +37,7 @@ impl Aggregate {
         Self {
             object,
             limit,
-            budget: Budget { left: limit },
+            budget: Allowance { left: limit },
             top: Fields::default(),
             choices: BTreeMap::new(),
         }

@@ -45,14 +45,14 @@ fn tried<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Attempt<'a> {
+    struct Tried<'a> {
         rung: &'a str,
         outcome: &'a str,
     }
     let tried = tried.unwrap_or_default();
     let mut list = serializer.serialize_seq(Some(tried.len()))?;
     for (rung, outcome) in tried {
-        list.serialize_element(&Attempt { rung, outcome })?;
+        list.serialize_element(&Tried { rung, outcome })?;
     }
     list.end()
 }

@@ -86,9 +86,10 @@ fn completed_it_means_exactly_this() {
     assert_eq!(config.server, Server::default());
     assert_eq!(config.admin, Admin::default());
     assert_eq!(config.journal, JournalConfig::default());
-    let web = Client { name: "web".to_owned(), keys: vec![[0x0a; 32]], ladders: None, stamp: None };
+    let web =
+        ClientConfig { name: "web".to_owned(), keys: vec![[0x0a; 32]], ladders: None, stamp: None };
     assert_eq!(config.clients, [web]);
-    let here = Provider {
+    let here = ProviderConfig {
         name: "here".to_owned(),
         dialect: shared::Dialect::OpenaiChat,
         base_url: "http://127.0.0.1:8000/v1".to_owned(),
@@ -100,7 +101,7 @@ fn completed_it_means_exactly_this() {
         ca_file: None,
         matchers: Vec::new(),
     };
-    let openai = Provider {
+    let openai = ProviderConfig {
         name: "openai".to_owned(),
         base_url: "https://api.openai.com/v1".to_owned(),
         api_key: Some(Secret::new("sk-openai")),
@@ -108,7 +109,7 @@ fn completed_it_means_exactly_this() {
     };
     assert_eq!(config.providers, [openai, here]);
     assert_eq!(config.rungs, rungs());
-    let chat = Ladder {
+    let chat = LadderConfig {
         name: "chat".to_owned(),
         aliases: vec!["gpt-4o".to_owned()],
         spec: LadderSpec {
@@ -128,8 +129,8 @@ fn completed_it_means_exactly_this() {
     assert_eq!(config.ladder("sol"), None);
 }
 
-fn rungs() -> [Rung; 3] {
-    let local = Rung {
+fn rungs() -> [RungConfig; 3] {
+    let local = RungConfig {
         name: "local".to_owned(),
         provider: 1,
         model: "local".to_owned(),
@@ -139,7 +140,7 @@ fn rungs() -> [Rung; 3] {
         stream_options: true,
         spec: RungSpec::default(),
     };
-    let opus = Rung {
+    let opus = RungConfig {
         name: "opus".to_owned(),
         model: "opus".to_owned(),
         domains: vec!["here".to_owned()],
@@ -148,7 +149,7 @@ fn rungs() -> [Rung; 3] {
         spec: RungSpec { free: true, ..RungSpec::default() },
         ..local.clone()
     };
-    let sol = Rung {
+    let sol = RungConfig {
         name: "sol".to_owned(),
         provider: 0,
         model: "sol-5.6".to_owned(),

@@ -28,7 +28,7 @@ const CONFIG: &str = "[providers.p]\ndialect = \"openai-chat\"\n\
 
 fn identities(config: &str) -> Vec<(RungIndex, Identity)> {
     let config = parse(config, &Keys).unwrap().config;
-    let identity = |(index, rung): (usize, &Rung)| {
+    let identity = |(index, rung): (usize, &RungConfig)| {
         let provider = &config.providers[rung.provider];
         let print = fingerprint(provider, rung);
         (RungIndex(index), Identity::new(rung.name.as_str().into(), print, &account(provider)))

@@ -3,7 +3,7 @@
 //! The index says which call a piece belongs to: entries have been put right before, see
 //! [`Repair`](crate::chat::repair::Repair). In an answer of one piece it is the place.
 
-use crate::chat::collect::keep::{Budget, Full, elements, join, keep, object};
+use crate::chat::collect::keep::{Allowance, Full, elements, join, keep, object};
 use crate::common::fields::{Fields, Writer, push_string};
 use crate::common::json::{is_bare, place, string_inner};
 use serde_json::value::RawValue;
@@ -32,7 +32,11 @@ pub(crate) struct Call {
 
 impl Calls {
     /// Adds the entries of one delta's `tool_calls`.
-    pub(crate) fn absorb(&mut self, entries: &RawValue, budget: &mut Budget) -> Result<(), Full> {
+    pub(crate) fn absorb(
+        &mut self,
+        entries: &RawValue,
+        budget: &mut Allowance,
+    ) -> Result<(), Full> {
         for (position, entry) in elements(entries).into_iter().enumerate() {
             let fields = object(entry.get());
             let index = place(fields.get("index")).unwrap_or(position as u64);
@@ -45,7 +49,7 @@ impl Calls {
     }
 
     /// The call of this index; opens it where it is new.
-    fn place(&mut self, index: u64, budget: &mut Budget) -> Result<usize, Full> {
+    fn place(&mut self, index: u64, budget: &mut Allowance) -> Result<usize, Full> {
         if let Some(at) = self.by_index.get(&index) {
             return Ok(*at);
         }
@@ -75,7 +79,7 @@ impl Calls {
 }
 
 impl Call {
-    fn absorb(&mut self, entry: Fields, budget: &mut Budget) -> Result<(), Full> {
+    fn absorb(&mut self, entry: Fields, budget: &mut Allowance) -> Result<(), Full> {
         for (key, value) in entry {
             match key.as_str() {
                 "index" => {}
@@ -93,7 +97,7 @@ impl Call {
         &mut self,
         holder: &str,
         piece: &str,
-        budget: &mut Budget,
+        budget: &mut Allowance,
     ) -> Result<(), Full> {
         self.holder.get_or_insert_with(|| holder.to_owned());
         for (key, value) in object(piece) {
@@ -112,7 +116,7 @@ impl Call {
     }
 
     /// Some send the name in pieces. A name that is repeated is one.
-    fn join_name(&mut self, raw: &str, budget: &mut Budget) -> Result<(), Full> {
+    fn join_name(&mut self, raw: &str, budget: &mut Allowance) -> Result<(), Full> {
         if let Some(piece) = string_inner(raw).filter(|piece| *piece != self.name) {
             budget.take(piece.len())?;
             self.name.push_str(piece);
@@ -143,7 +147,7 @@ impl Call {
 }
 
 /// Takes the first text that is not empty.
-fn first(slot: &mut String, raw: &str, budget: &mut Budget) -> Result<(), Full> {
+fn first(slot: &mut String, raw: &str, budget: &mut Allowance) -> Result<(), Full> {
     if let Some(text) = string_inner(raw).filter(|_| slot.is_empty()) {
         budget.take(text.len())?;
         slot.push_str(text);

@@ -1,7 +1,7 @@
 //! One choice of an answer.
 
 use crate::chat::collect::calls::{Call, Calls};
-use crate::chat::collect::keep::{Budget, FIELD, Full, elements, join, keep, object};
+use crate::chat::collect::keep::{Allowance, FIELD, Full, elements, join, keep, object};
 use crate::common::fields::{Fields, Writer, push_array};
 use crate::common::json::string_inner;
 use serde_json::value::RawValue;
@@ -40,7 +40,7 @@ enum Part {
 }
 
 impl Choice {
-    pub(crate) fn absorb(&mut self, choice: Fields, budget: &mut Budget) -> Result<(), Full> {
+    pub(crate) fn absorb(&mut self, choice: Fields, budget: &mut Allowance) -> Result<(), Full> {
         // One of the three says it; vendors exist that say it twice.
         let named = ["delta", "message"].into_iter().find(|key| choice.text(key).is_some());
         for (key, value) in choice {
@@ -59,7 +59,7 @@ impl Choice {
         Ok(())
     }
 
-    fn absorb_delta(&mut self, delta: &RawValue, budget: &mut Budget) -> Result<(), Full> {
+    fn absorb_delta(&mut self, delta: &RawValue, budget: &mut Allowance) -> Result<(), Full> {
         for (key, value) in object(delta.get()) {
             let text = TEXTS.iter().position(|name| *name == key);
             if let Some(slot) = text.and_then(|at| self.texts.get_mut(at)) {
@@ -83,7 +83,7 @@ impl Choice {
         Ok(())
     }
 
-    fn absorb_content(&mut self, content: &RawValue, budget: &mut Budget) -> Result<(), Full> {
+    fn absorb_content(&mut self, content: &RawValue, budget: &mut Allowance) -> Result<(), Full> {
         let raw = content.get();
         if raw.starts_with('[') {
             if let Some(text) = self.content.take().filter(|text| !text.is_empty()) {
@@ -111,7 +111,7 @@ impl Choice {
         Ok(())
     }
 
-    fn absorb_logprobs(&mut self, logprobs: &RawValue, budget: &mut Budget) -> Result<(), Full> {
+    fn absorb_logprobs(&mut self, logprobs: &RawValue, budget: &mut Allowance) -> Result<(), Full> {
         for (key, value) in object(logprobs.get()) {
             let (lists, others) = self.logprobs.get_or_insert_default();
             if value.get().starts_with('[') {
@@ -204,7 +204,7 @@ fn extend(
     lists: &mut Lists,
     key: String,
     more: &RawValue,
-    budget: &mut Budget,
+    budget: &mut Allowance,
 ) -> Result<(), Full> {
     if !lists.contains_key(&key) {
         budget.take(key.len() + FIELD)?;

@@ -14,11 +14,11 @@ pub(crate) struct Full;
 /// What may still be kept. Everything that is kept is paid for here, structures
 /// included: twelve bytes of JSON can cost half a kilobyte.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct Allowance {
     pub(crate) left: usize,
 }
 
-impl Budget {
+impl Allowance {
     pub(crate) fn take(&mut self, bytes: usize) -> Result<(), Full> {
         self.left = self.left.checked_sub(bytes).ok_or(Full)?;
         Ok(())
@@ -44,7 +44,7 @@ pub(crate) fn keep(
     fields: &mut Fields,
     key: String,
     value: Box<RawValue>,
-    budget: &mut Budget,
+    budget: &mut Allowance,
 ) -> Result<(), Full> {
     let silent = matches!(value.get(), "null" | "\"\"");
     if silent && fields.get(&key).is_some() {
@@ -62,7 +62,11 @@ pub(crate) fn keep(
 
 /// Joins a raw JSON string, escaped as it is, to what there is. `null` and other
 /// values are no text.
-pub(crate) fn join(text: &mut Option<String>, raw: &str, budget: &mut Budget) -> Result<(), Full> {
+pub(crate) fn join(
+    text: &mut Option<String>,
+    raw: &str,
+    budget: &mut Allowance,
+) -> Result<(), Full> {
     if let Some(piece) = crate::common::json::string_inner(raw) {
         budget.take(piece.len())?;
         text.get_or_insert_default().push_str(piece);
