@@ -18,6 +18,7 @@ pub mod id;
 pub mod order;
 pub mod outcome;
 pub mod price;
+pub mod refused;
 #[cfg(feature = "remote")]
 pub mod remote;
 #[cfg(feature = "openapi")]
@@ -35,6 +36,7 @@ pub use id::RequestId;
 pub use order::OrderSource;
 pub use outcome::{AttemptOutcome, RequestOutcome};
 pub use price::{NanoUsd, Price};
+pub use refused::RefusedReason;
 pub use signature::Signature;
 pub use time::UnixMillis;
 pub use usage::Usage;

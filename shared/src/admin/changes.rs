@@ -6,7 +6,7 @@
 //! that does less than was meant.
 
 use super::ttl::Ttl;
-use crate::{OrderSource, OverrideMode, UnixMillis};
+use crate::{OrderSource, OverrideMode, RefusedReason, UnixMillis, Word};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -323,8 +323,8 @@ pub struct RefusalDetail {
     pub message: String,
     /// The same in one word, such as `version`, `last_rung`, `unknown_rung`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub code: Option<String>,
+    #[cfg_attr(feature = "openapi", schema(nullable = false, value_type = Option<String>))]
+    pub code: Option<Word<RefusedReason>>,
     /// Ladders that would be left with forced-open rungs only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ladders: Vec<String>,

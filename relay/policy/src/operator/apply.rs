@@ -3,11 +3,12 @@
 use super::attribution::{Attribution, Attributions};
 use super::names::Names;
 use super::present::present;
-use super::refused::{RefusalKind, Refused};
+use super::refused::Refused;
 use super::steps::{Steps, Thing};
 use crate::board::Board;
 use crate::order::Order;
 use crate::time::Time;
+use shared::RefusedReason;
 use shared::admin::changes::Present;
 use shared::{OrderSource, OverrideMode, UnixMillis};
 use std::time::Duration;
@@ -71,7 +72,7 @@ pub fn make(
     if stale == Stale::Version && steps.has_blind_order() {
         let message = "An order is made on a version: say in 'expect', or with If-Match, which one \
                        you saw; the answer has the one of now.";
-        return Err(Refused::new(RefusalKind::NeedsVersion, "no_version", message).with(before));
+        return Err(Refused::new(RefusedReason::NoVersion, message).with(before));
     }
     let is_stale = |(thing, version): &(Thing, u64)| version_of(board, *thing) != *version;
     if steps.expected.iter().any(is_stale) {
@@ -145,12 +146,12 @@ fn refusal(stale: Stale) -> Refused {
         Stale::Version => {
             let message = "Somebody was faster: it is not as you saw it. Look at what is so now, \
                            then ask again.";
-            Refused::new(RefusalKind::Version, "version", message)
+            Refused::new(RefusedReason::Version, message)
         }
         Stale::Superseded => {
             let message = "It cannot be taken back: something later stands on it, or it has ended \
                            already. Change what is so now instead.";
-            Refused::new(RefusalKind::Conflict, "superseded", message)
+            Refused::new(RefusedReason::Superseded, message)
         }
     }
 }

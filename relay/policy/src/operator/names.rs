@@ -2,6 +2,7 @@
 
 use super::refused::Refused;
 use crate::ladder::{LadderIndex, RungIndex};
+use shared::RefusedReason;
 use shared::admin::changes::Target;
 
 /// A rung by its name.
@@ -45,7 +46,9 @@ impl Names {
     pub fn find_rung(&self, name: &str) -> Result<RungIndex, Refused> {
         let found = self.rungs.iter().find(|rung| rung.name == name);
         let known = || self.rungs.iter().map(|rung| rung.name.clone()).collect::<Vec<_>>();
-        found.map(|rung| rung.index).ok_or_else(|| Refused::unknown("rung", name, &known()))
+        found
+            .map(|rung| rung.index)
+            .ok_or_else(|| Refused::unknown(RefusedReason::UnknownRung, "rung", name, &known()))
     }
 
     /// The ladder that is called so.
@@ -55,7 +58,9 @@ impl Names {
     pub fn find_ladder(&self, name: &str) -> Result<LadderIndex, Refused> {
         let found = self.ladders.iter().find(|ladder| ladder.name == name);
         let known = || self.ladders.iter().map(|ladder| ladder.name.clone()).collect::<Vec<_>>();
-        found.map(|ladder| ladder.index).ok_or_else(|| Refused::unknown("ladder", name, &known()))
+        found
+            .map(|ladder| ladder.index)
+            .ok_or_else(|| Refused::unknown(RefusedReason::UnknownLadder, "ladder", name, &known()))
     }
 
     /// A rung's name; empty for one that has gone.
@@ -83,21 +88,33 @@ impl Names {
             self.rungs.iter().filter(|rung| fits(rung)).map(|rung| rung.index).collect()
         };
         let all = self.rungs.iter();
-        let (what, name, found, mut known): (_, _, _, Vec<String>) = match target {
+        let (reason, what, name, found, mut known): (_, _, _, _, Vec<String>) = match target {
             Target::Rung(name) => return Ok(vec![self.find_rung(name)?]),
             Target::Provider(name) => {
                 let known = all.map(|rung| rung.provider.clone()).collect();
-                ("provider", name, of(&|rung| rung.provider == *name), known)
+                (
+                    RefusedReason::UnknownProvider,
+                    "provider",
+                    name,
+                    of(&|rung| rung.provider == *name),
+                    known,
+                )
             }
             Target::Domain(name) => {
                 let known = all.flat_map(|rung| rung.domains.iter().cloned()).collect();
-                ("domain", name, of(&|rung| rung.domains.contains(name)), known)
+                (
+                    RefusedReason::UnknownDomain,
+                    "domain",
+                    name,
+                    of(&|rung| rung.domains.contains(name)),
+                    known,
+                )
             }
         };
         if found.is_empty() {
             known.sort();
             known.dedup();
-            return Err(Refused::unknown(what, name, &known));
+            return Err(Refused::unknown(reason, what, name, &known));
         }
         Ok(found)
     }

@@ -1,11 +1,12 @@
 //! An operator wants a rung's next request to be its probe.
 
-use super::refused::{RefusalKind, Refused};
+use super::refused::Refused;
 use crate::board::Board;
 use crate::breaker::{Breaker, State};
 use crate::ladder::RungIndex;
 use crate::time::Time;
 use shared::OverrideMode;
+use shared::RefusedReason;
 
 /// Ends the cool-down, hold or hard-down of the rung that is called `name`.
 ///
@@ -20,7 +21,7 @@ pub fn probe_now(board: &mut Board, rung: RungIndex, name: &str, now: Time) -> R
              all the same.",
             mode.as_str()
         );
-        return Err(Refused::new(RefusalKind::Conflict, "overridden", message));
+        return Err(Refused::new(RefusedReason::Overridden, message));
     }
     let state = board.breaker(rung).map(Breaker::state);
     let is_open = matches!(state, Some(State::Open { .. }));
@@ -28,7 +29,7 @@ pub fn probe_now(board: &mut Board, rung: RungIndex, name: &str, now: Time) -> R
         let message = format!(
             "'{name}' is neither open nor held: there is nothing to end, and requests reach it."
         );
-        return Err(Refused::new(RefusalKind::Conflict, "nothing_to_probe", message));
+        return Err(Refused::new(RefusedReason::NothingToProbe, message));
     }
     board.probe_now(rung, now);
     Ok(())

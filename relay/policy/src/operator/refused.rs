@@ -1,5 +1,6 @@
 //! Why a change was refused. Each says what to do; nothing has changed then.
 
+use shared::RefusedReason;
 use shared::admin::changes::{Present, RefusalDetail};
 
 /// How a call was refused.
@@ -17,6 +18,20 @@ pub enum RefusalKind {
     NeedsVersion,
 }
 
+const fn kind(reason: RefusedReason) -> RefusalKind {
+    use RefusedReason as R;
+    match reason {
+        R::BadId | R::NoReason | R::BadReason | R::BadChanges | R::Twice => RefusalKind::Wrong,
+        R::BadOrder | R::Ambiguous => RefusalKind::Wrong,
+        R::UnknownRung | R::UnknownLadder | R::UnknownProvider => RefusalKind::Unknown,
+        R::UnknownDomain | R::UnknownName | R::UnknownNote => RefusalKind::Unknown,
+        R::IdReused | R::LastRung | R::NoUndo => RefusalKind::Conflict,
+        R::Superseded | R::Overridden | R::NothingToProbe => RefusalKind::Conflict,
+        R::Version => RefusalKind::Version,
+        R::NoVersion => RefusalKind::NeedsVersion,
+    }
+}
+
 /// A call that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
@@ -27,28 +42,22 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// A refusal with a code for programs and a message for a person.
+    /// A refusal with its reason for programs and a message for a person.
     #[must_use]
-    pub fn new(kind: RefusalKind, code: &str, message: impl Into<String>) -> Self {
+    pub fn new(reason: RefusedReason, message: impl Into<String>) -> Self {
         let detail = RefusalDetail {
             message: message.into(),
-            code: Some(code.to_owned()),
+            code: Some(reason.into()),
             ..RefusalDetail::default()
         };
-        Self { kind, detail: Box::new(detail) }
-    }
-
-    /// It makes no sense as it is.
-    #[must_use]
-    pub fn wrong(code: &str, message: impl Into<String>) -> Self {
-        Self::new(RefusalKind::Wrong, code, message)
+        Self { kind: kind(reason), detail: Box::new(detail) }
     }
 
     /// It names what is not there.
     #[must_use]
-    pub fn unknown(what: &str, name: &str, known: &[String]) -> Self {
+    pub fn unknown(reason: RefusedReason, what: &str, name: &str, known: &[String]) -> Self {
         let message = format!("There is no {what} '{name}'. Known are: {}.", known.join(", "));
-        Self::new(RefusalKind::Unknown, &format!("unknown_{what}"), message)
+        Self::new(reason, message)
     }
 
     /// Its id was used for something else.
@@ -58,7 +67,7 @@ impl Refused {
             "The id '{id}' was used for something else. Make a new one; GET /admin/v1/actions/{id} \
              says what was done under it."
         );
-        Self::new(RefusalKind::Conflict, "id_reused", message)
+        Self::new(RefusedReason::IdReused, message)
     }
 
     /// The same, with what is so now.
@@ -75,7 +84,7 @@ impl Refused {
             "This would leave {names} with forced-open rungs only: every request there would fail. \
              Leave a rung in, demote instead, or accept it for each of these ladders by name."
         );
-        let mut refused = Self::new(RefusalKind::Conflict, "last_rung", message);
+        let mut refused = Self::new(RefusedReason::LastRung, message);
         refused.detail.ladders = ladders;
         refused
     }
@@ -94,11 +103,11 @@ pub fn check_reason(id: &str, what: &str, reason: &str) -> Result<(), Refused> {
     if reason.trim().is_empty() {
         let message =
             format!("'{what}' is missing. Say in a few words why, for whoever reads it at night.");
-        return Err(Refused::wrong("no_reason", message));
+        return Err(Refused::new(RefusedReason::NoReason, message));
     }
     if reason.chars().count() > MOST_REASON || reason.chars().any(char::is_control) {
         let message = format!("'{what}' must be one line of at most {MOST_REASON} characters.");
-        return Err(Refused::wrong("bad_reason", message));
+        return Err(Refused::new(RefusedReason::BadReason, message));
     }
     Ok(())
 }
@@ -113,7 +122,7 @@ pub fn check_id(id: &str) -> Result<(), Refused> {
         let message = format!(
             "'id' must be 1 to {MOST_ID} letters, digits, '.', '_' or '-', made anew for each change."
         );
-        return Err(Refused::wrong("bad_id", message));
+        return Err(Refused::new(RefusedReason::BadId, message));
     }
     Ok(())
 }

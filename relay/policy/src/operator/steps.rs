@@ -2,8 +2,9 @@
 
 use super::attribution::Attribution;
 use super::names::Names;
-use super::refused::{RefusalKind, Refused, check_reason};
+use super::refused::{Refused, check_reason};
 use crate::ladder::{LadderIndex, RungIndex};
+use shared::RefusedReason;
 use shared::admin::changes::{Change, ChangeRequest, NewOrder};
 use shared::admin::ttl::Ttl;
 use shared::{OverrideMode, UnixMillis};
@@ -91,7 +92,7 @@ pub fn plan_change(
     check_reason(&request.id, "reason", &request.reason)?;
     if request.changes.is_empty() || request.changes.len() > MOST_CHANGES {
         let message = format!("'changes' must have 1 to {MOST_CHANGES} entries.");
-        return Err(Refused::wrong("bad_changes", message));
+        return Err(Refused::new(RefusedReason::BadChanges, message));
     }
     let attribution = |ttl: Ttl| Attribution {
         version: 0,
@@ -142,7 +143,7 @@ pub fn plan_change(
 
 fn twice(what: &str, name: &str) -> Refused {
     let message = format!("The {what} '{name}' is changed twice. Name it once.");
-    Refused::wrong("twice", message)
+    Refused::new(RefusedReason::Twice, message)
 }
 
 /// The places of `order`, which have to be all rungs of the ladder, each once.
@@ -177,7 +178,7 @@ fn permutation(
             ladder.name,
             faults.join("; ")
         );
-        return Err(Refused::wrong("bad_order", message));
+        return Err(Refused::new(RefusedReason::BadOrder, message));
     }
     let place = |name: &String| places.iter().find(|(_, other)| other == name).map(|(at, _)| *at);
     Ok(order.iter().filter_map(place).collect())
@@ -194,15 +195,15 @@ fn thing(names: &Names, name: &str) -> Result<Thing, Refused> {
     match (names.find_rung(name), names.find_ladder(name)) {
         (Ok(rung), Err(_)) => Ok(Thing::Rung(rung)),
         (Err(_), Ok(ladder)) => Ok(Thing::Ladder(ladder)),
-        (Ok(_), Ok(_)) => Err(Refused::wrong(
-            "ambiguous",
+        (Ok(_), Ok(_)) => Err(Refused::new(
+            RefusedReason::Ambiguous,
             format!(
                 "'{name}' in 'expect' is a rung and a ladder: write rung/{name} or ladder/{name}."
             ),
         )),
         (Err(_), Err(_)) => {
             let message = format!("'{name}' in 'expect' is neither a rung nor a ladder.");
-            Err(Refused::new(RefusalKind::Unknown, "unknown_name", message))
+            Err(Refused::new(RefusedReason::UnknownName, message))
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use super::attribution::Attribution;
 use super::names::Names;
-use super::refused::{RefusalKind, Refused};
+use super::refused::Refused;
 use super::steps::{Force, Reorder, Steps, Thing};
 use crate::ladder::{LadderIndex, RungIndex};
 use crate::order::adapt;
+use shared::RefusedReason;
 use shared::admin::actions::{Action, ActionKind};
 use shared::admin::changes::{ActionBody, OrderNow, OverrideNow};
 use shared::{OrderSource, OverrideMode, UnixMillis};
@@ -26,7 +27,7 @@ pub fn plan_undo(
             _ => " It changed nothing that stays.",
         };
         let message = format!("'{}' was a {}: it is not taken back.{more}", undone.id, undone.kind);
-        return Err(Refused::new(RefusalKind::Conflict, "no_undo", message));
+        return Err(Refused::new(RefusedReason::NoUndo, message));
     };
     // What was only looked at, or was so already, is none of its doing.
     let mut steps = Steps::default();

@@ -6,7 +6,8 @@ use crate::drive::hub::Hub;
 use crate::drive::operators::{Answer, State};
 use crate::wall;
 use policy::operator::probe::probe_now;
-use policy::operator::{RefusalKind, Refused, check_id, check_reason};
+use policy::operator::{Refused, check_id, check_reason};
+use shared::RefusedReason;
 use shared::admin::actions::{About, Action, ActionKind, Done, NewNote};
 use shared::admin::changes::ActionBody;
 use std::sync::Arc;
@@ -76,7 +77,7 @@ pub fn end_note(hub: &Arc<Hub>, id: &str, body: &ActionBody, by: &str) -> Result
         let message = format!(
             "There is no note '{id}' that stands. GET /admin/v1/actions?kind=note lists them."
         );
-        return Err(Refused::new(RefusalKind::Unknown, "unknown_note", message));
+        return Err(Refused::new(RefusedReason::UnknownNote, message));
     };
     let note = state.notes.remove(place);
     let action = Action {

@@ -23,6 +23,7 @@ use policy::operator::{Refused, check_reason};
 use policy::outcome::judge;
 use policy::{AttemptId, Time};
 use record::{AttemptStart, RequestStart, millis};
+use shared::RefusedReason;
 use shared::admin::actions::{About, Action, ActionKind, CheckAnswer};
 use shared::admin::changes::ActionBody;
 use shared::{AttemptKind, AttemptOutcome, Dialect, RequestOutcome};
@@ -55,7 +56,7 @@ pub fn check(hub: &Arc<Hub>, rung: &str, body: &ActionBody, by: &str) -> Result<
     check_reason(&body.id, "reason", &body.reason)?;
     let index = hub.in_force().named.find_rung(rung)?;
     let Some(rung) = hub.rung(index) else {
-        return Err(Refused::unknown("rung", rung, &[]));
+        return Err(Refused::unknown(RefusedReason::UnknownRung, "rung", rung, &[]));
     };
     let about = About { rung: Some(rung.name.to_string()), ladder: None };
     let mut state = hub.operators.lock();
