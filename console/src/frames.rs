@@ -1,7 +1,7 @@
 //! What frames cost, written to a file for whoever measures the console.
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 /// The file.
@@ -13,10 +13,8 @@ impl Frames {
     ///
     /// # Errors
     /// It cannot be opened.
-    pub fn append(path: &Path) -> Result<Self, String> {
-        let open = File::options().create(true).append(true).open(path);
-        open.map(Self)
-            .map_err(|error| format!("--frames {} cannot be opened: {error}", path.display()))
+    pub fn append(path: &Path) -> io::Result<Self> {
+        File::options().create(true).append(true).open(path).map(Self)
     }
 
     /// A frame is being drawn at `now`, with so many requests in its list; the one before it

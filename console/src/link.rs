@@ -166,15 +166,15 @@ async fn read<T: DeserializeOwned>(
     remote: &Remote,
     path: &[&str],
     query: &[(String, String)],
-) -> Result<T, String> {
-    remote.get(path, query).await.map(|answer| answer.value).map_err(|error| error.to_string())
+) -> Result<T, CallError> {
+    remote.get(path, query).await.map(|answer| answer.value)
 }
 
 async fn carry_out(remote: &Remote, task: Task) -> Option<News> {
     Some(match task {
         Task::Preview { relay, asked, request } => {
             let found = remote.send(Method::POST, &["preview"], &request, PATIENCE).await;
-            let found = found.map(|answer| answer.value).map_err(|error| error.to_string());
+            let found = found.map(|answer| answer.value);
             News::Previewed { relay, asked, found }
         }
         Task::Change { relay, request } => {
@@ -213,7 +213,7 @@ async fn carry_out(remote: &Remote, task: Task) -> Option<News> {
             let found = match remote.get::<Action>(&["actions", &id], &[]).await {
                 Ok(answer) => Ok(Some(answer.value)),
                 Err(CallError::Refused(StatusCode::NOT_FOUND, ..)) => Ok(None),
-                Err(error) => Err(error.to_string()),
+                Err(error) => Err(error),
             };
             News::LookedUp { relay, id, found: found.map(|found| found.map(Box::new)) }
         }

@@ -26,7 +26,11 @@ fn main() -> ExitCode {
         }
     };
     let relays = args.relays(&named, &settings.relays);
-    let frames = args.frames.as_deref().map(Frames::append).transpose();
+    let append = |path: &Path| {
+        let why = |error| format!("--frames {} cannot be opened: {error}", path.display());
+        Frames::append(path).map_err(why)
+    };
+    let frames = args.frames.as_deref().map(append).transpose();
     let remotes = open(&relays, args.token_file.as_deref()).map_err(|why| why.to_string());
     match remotes.and_then(|remotes| Ok((remotes, frames?))) {
         Ok((remotes, frames)) => window(Settings { relays, ..settings }, remotes, frames),

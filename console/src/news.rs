@@ -5,6 +5,7 @@ use crate::task::Which;
 use shared::RequestId;
 use shared::admin::actions::{Action, ActionPage, Preview};
 use shared::admin::{RequestDetail, RequestPage, Series, Summary, TransitionPage};
+use shared::remote::CallError;
 
 /// Why a change was not done, in words for the engineer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,25 +25,25 @@ pub enum News {
     /// Its feed is closed, and why; `token`: it wants one, or another one.
     Lost { relay: usize, why: String, token: bool },
     /// What a change would do.
-    Previewed { relay: usize, asked: u64, found: Result<Preview, String> },
+    Previewed { relay: usize, asked: u64, found: Result<Preview, CallError> },
     /// How a change or another action went.
     Done { relay: usize, id: String, result: Result<serde_json::Value, NotDone> },
     /// Requests.
-    Requests { relay: usize, asked: u64, what: Which, found: Result<RequestPage, String> },
+    Requests { relay: usize, asked: u64, what: Which, found: Result<RequestPage, CallError> },
     /// One request.
-    Request { relay: usize, id: RequestId, found: Result<Box<RequestDetail>, String> },
+    Request { relay: usize, id: RequestId, found: Result<Box<RequestDetail>, CallError> },
     /// Transitions.
-    Transitions { relay: usize, found: Result<TransitionPage, String> },
+    Transitions { relay: usize, found: Result<TransitionPage, CallError> },
     /// Curves.
-    Series { relay: usize, of: Screen, asked: u64, found: Result<Series, String> },
+    Series { relay: usize, of: Screen, asked: u64, found: Result<Series, CallError> },
     /// Sums.
-    Summary { relay: usize, asked: u64, found: Result<Summary, String> },
+    Summary { relay: usize, asked: u64, found: Result<Summary, CallError> },
     /// Actions.
-    Actions { relay: usize, found: Result<ActionPage, String> },
+    Actions { relay: usize, found: Result<ActionPage, CallError> },
     /// What is in force.
-    InForce { relay: usize, found: Result<ActionPage, String> },
+    InForce { relay: usize, found: Result<ActionPage, CallError> },
     /// Whether a change that was not confirmed is there.
-    LookedUp { relay: usize, id: String, found: Result<Option<Box<Action>>, String> },
+    LookedUp { relay: usize, id: String, found: Result<Option<Box<Action>>, CallError> },
     /// Something that the window itself has to say, such as a file that could not be written.
     Said(String),
 }

@@ -8,6 +8,7 @@ use crate::{breakers, copy, dialog, history};
 use shared::BreakerState;
 use shared::admin::actions::{Action, ActionKind};
 use shared::admin::{FeedKind, RequestPage};
+use shared::remote::CallError;
 
 /// News at `now` of ours, in milliseconds.
 pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
@@ -33,7 +34,7 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
             if let Some(dialog) = dialog {
                 match (&found, dialog.previews.get(&relay)) {
                     // What is known of it still warns.
-                    (Err(why), Some(Loaded::Come(_))) => model.say(why.clone(), now),
+                    (Err(why), Some(Loaded::Come(_))) => model.say(why.to_string(), now),
                     _ => {
                         dialog.previews.insert(relay, found.into());
                     }
@@ -66,7 +67,7 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
                 }
             }
             // What is known stands; it is asked again soon.
-            (_, Err(why)) if model.breakers.series.is_empty() => model.say(why, now),
+            (_, Err(why)) if model.breakers.series.is_empty() => model.say(why.to_string(), now),
             (_, Err(_)) => {}
         },
         News::Summary { relay, asked, found } => {
@@ -160,7 +161,7 @@ fn shown(model: &mut Model, relay: usize, kind: Option<FeedKind>, hands: bool) -
 fn requests(
     model: &mut Model,
     (relay, asked, what): (usize, u64, Which),
-    found: Result<RequestPage, String>,
+    found: Result<RequestPage, CallError>,
     now: i64,
 ) -> Vec<Task> {
     if what == Which::Worst {
@@ -187,7 +188,7 @@ fn requests(
         // It is asked again, soon enough.
         (Which::Newer, Err(_)) => {}
         (_, Ok(page)) => history.rows.add(relay, page, sort),
-        (_, Err(why)) => history.rows.lose(relay, why, sort),
+        (_, Err(why)) => history.rows.lose(relay, why.to_string(), sort),
     }
     if history.selected.is_none() && !history.rows.shown().is_empty() && !history.follow {
         history.step(0);
@@ -261,7 +262,7 @@ fn looked_up(
     model: &mut Model,
     relay: usize,
     id: String,
-    found: Result<Option<Box<Action>>, String>,
+    found: Result<Option<Box<Action>>, CallError>,
     now: i64,
 ) {
     let name = model.names(&[relay]);

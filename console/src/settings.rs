@@ -4,6 +4,7 @@
 use directories::BaseDirs;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::{fmt, io};
 
 /// What is remembered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,13 +61,35 @@ pub fn load() -> Settings {
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
+/// Why they were not kept.
+#[derive(Debug)]
+pub enum CannotSave {
+    /// The user has no home folder.
+    NoPlace,
+    /// The file could not be written.
+    Write(PathBuf, io::Error),
+}
+
+impl fmt::Display for CannotSave {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoPlace => f.write_str(
+                "settings are not remembered: you have no home folder; set HOME or XDG_CONFIG_HOME",
+            ),
+            Self::Write(path, error) => {
+                write!(f, "settings are not remembered: {}: {error}", path.display())
+            }
+        }
+    }
+}
+
 /// Keeps them.
 ///
 /// # Errors
 /// Where they could not be written, and why.
-pub fn save(settings: &Settings) -> Result<(), String> {
+pub fn save(settings: &Settings) -> Result<(), CannotSave> {
     let Some(path) = place() else {
-        return Err("nowhere to remember settings: the user has no home folder; set HOME or XDG_CONFIG_HOME".into());
+        return Err(CannotSave::NoPlace);
     };
     let write = || {
         std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
@@ -76,5 +99,5 @@ pub fn save(settings: &Settings) -> Result<(), String> {
         std::fs::write(&next, text + "\n")?;
         std::fs::rename(&next, &path)
     };
-    write().map_err(|error| format!("settings are not remembered: {}: {error}", path.display()))
+    write().map_err(|error| CannotSave::Write(path.clone(), error))
 }

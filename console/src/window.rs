@@ -97,7 +97,7 @@ impl Window {
             std::thread::spawn(move || {
                 for alert in fresh {
                     if let Err(why) = notify(&alert, sound) {
-                        let _window_gone = tell.send(News::Said(why));
+                        let _window_gone = tell.send(News::Said(why.to_string()));
                         ctx.request_repaint();
                         return;
                     }
@@ -111,14 +111,23 @@ impl Window {
         if *settings != self.saved {
             self.saved = settings.clone();
             if let Err(why) = settings::save(settings) {
-                self.console.model.say(why, clock::now());
+                self.console.model.say(why.to_string(), clock::now());
             }
         }
     }
 }
 
+/// The desktop shows no notifications.
+struct NoNotifications;
+
+impl std::fmt::Display for NoNotifications {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("this desktop shows no notifications; the title and this window still tell")
+    }
+}
+
 /// Shows an alert by the desktop; a sound is the desktop's own for warnings.
-fn notify(alert: &Alert, sound: bool) -> Result<(), String> {
+fn notify(alert: &Alert, sound: bool) -> Result<(), NoNotifications> {
     let mut note = notify_rust::Notification::new();
     note.appname("Belay").summary("Belay").body(&alert.text);
     note.urgency(notify_rust::Urgency::Critical);
@@ -126,9 +135,7 @@ fn notify(alert: &Alert, sound: bool) -> Result<(), String> {
         note.sound_name("dialog-warning");
     }
     // Its own words name sockets and interfaces, which nobody can act on at night.
-    note.show().map(|_shown| ()).map_err(|_unhelpful| {
-        "this desktop shows no notifications; the title and this window still tell".to_owned()
-    })
+    note.show().map(|_shown| ()).map_err(|_unhelpful| NoNotifications)
 }
 
 impl eframe::App for Window {

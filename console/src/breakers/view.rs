@@ -277,7 +277,7 @@ fn transitions(ui: &mut Ui, scene: &Scene<'_>) {
     strong(ui, format!("{} transitions, newest first", rows.len()), colours.text);
     for page in scene.model.breakers.transitions.values() {
         if let crate::model::Loaded::Failed(why) = page {
-            line(ui, why.clone(), colours.warn);
+            line(ui, why.to_string(), colours.warn);
         }
     }
     if rows.is_empty() {

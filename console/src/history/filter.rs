@@ -205,20 +205,46 @@ pub struct Filter {
 pub const WORDS: &str =
     "ladder: tried: by: outcome: ended: kind: tenant: since: (15m, 2h, 3d, all, a moment)";
 
+/// What is not understood of what was typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WrongFilter {
+    /// A word that is no filter.
+    Unknown(String),
+    /// A value that its filter does not have.
+    Value {
+        /// The filter.
+        key: String,
+        /// What is wrong with the value.
+        why: String,
+    },
+}
+
+impl fmt::Display for WrongFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(word) => write!(f, "'{word}' is no filter; these are: {WORDS}"),
+            Self::Value { key, why } => write!(f, "{key}: {why}"),
+        }
+    }
+}
+
 impl Filter {
     /// What was typed.
     ///
     /// # Errors
     /// The word that is not understood, and what would be.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, WrongFilter> {
         let mut filter = Self::default();
         for word in text.split_whitespace() {
             let Some((key, value)) = word.split_once(':').filter(|(_, value)| !value.is_empty())
             else {
-                return Err(format!("'{word}' is no filter; these are: {WORDS}"));
+                return Err(WrongFilter::Unknown(word.to_owned()));
             };
             let some = || Some(value.to_owned());
-            let wrong = |error: &dyn fmt::Display| format!("{key}: {error}");
+            let wrong = |error: &dyn fmt::Display| WrongFilter::Value {
+                key: key.to_owned(),
+                why: error.to_string(),
+            };
             match key {
                 "ladder" => filter.ladder = some(),
                 "tried" | "rung" => filter.tried = some(),
@@ -228,11 +254,10 @@ impl Filter {
                 "ended" => filter.ended = Some(value.parse().map_err(|e| wrong(&e))?),
                 "kind" => filter.kind = Some(value.parse().map_err(|e| wrong(&e))?),
                 "since" => {
-                    let why =
-                        format!("since: '{value}' is no span like 15m, 2h or 3d, and no moment");
-                    filter.since = Window::parse(value).ok_or(why)?;
+                    let why = format!("'{value}' is no span like 15m, 2h or 3d, and no moment");
+                    filter.since = Window::parse(value).ok_or_else(|| wrong(&why))?;
                 }
-                _ => return Err(format!("'{key}' is no filter; these are: {WORDS}")),
+                _ => return Err(WrongFilter::Unknown(key.to_owned())),
             }
         }
         Ok(filter)
@@ -314,7 +339,7 @@ mod tests {
             ("since:", "no filter"),
         ] {
             let why = Filter::parse(text).unwrap_err();
-            assert!(why.contains(part), "{text}: {why}");
+            assert!(why.to_string().contains(part), "{text}: {why}");
         }
     }
 

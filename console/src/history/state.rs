@@ -1,6 +1,6 @@
 //! The list of requests: what is asked for, and what came, from one relay or from several.
 
-use super::filter::{Filter, Preset, Sort};
+use super::filter::{Filter, Preset, Sort, WrongFilter};
 use super::rows::{self, Group, Rows};
 use crate::model::Loaded;
 use shared::RequestId;
@@ -17,7 +17,7 @@ pub struct History {
     /// The filter as it is typed, while it is being typed.
     pub typing: Option<String>,
     /// What is wrong with what was typed.
-    pub wrong: Option<String>,
+    pub wrong: Option<WrongFilter>,
     /// In which order; `None`: the preset's.
     pub sort: Option<Sort>,
     /// What came.

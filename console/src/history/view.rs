@@ -27,7 +27,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     Panel::bottom("waterfall").frame(frame).exact_size(DETAIL).resizable(false).show(ui, |ui| {
         match &scene.model.history.detail {
             Loaded::Come(detail) => waterfall::draw(ui, scene, detail),
-            Loaded::Failed(why) => line(ui, why.clone(), scene.colours.warn),
+            Loaded::Failed(why) => line(ui, why.to_string(), scene.colours.warn),
             Loaded::Asked => line(ui, "…", scene.colours.dim),
             Loaded::No => line(ui, "select a request with ↑ ↓", scene.colours.dim),
         }
@@ -50,7 +50,7 @@ fn filters(ui: &mut Ui, scene: &mut Scene<'_>) {
     });
     let history = &scene.model.history;
     if let Some(wrong) = &history.wrong {
-        line(ui, wrong.clone(), colours.warn);
+        line(ui, wrong.to_string(), colours.warn);
     }
     for (relay, why) in &history.rows.failed {
         let name = scene.model.names(&[*relay]);

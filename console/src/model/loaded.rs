@@ -1,5 +1,7 @@
 //! What is read from a relay when somebody asks.
 
+use shared::remote::CallError;
+
 /// Something that is read from a relay.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Loaded<T> {
@@ -11,12 +13,12 @@ pub enum Loaded<T> {
     /// It came.
     Come(T),
     /// It did not, and why.
-    Failed(String),
+    Failed(CallError),
 }
 
 impl<T> Loaded<T> {
     /// Another answer: what is known stands when it did not come.
-    pub fn renew(&mut self, found: Result<T, String>) {
+    pub fn renew(&mut self, found: Result<T, CallError>) {
         if found.is_ok() || !matches!(self, Self::Come(_)) {
             *self = found.into();
         }
@@ -36,8 +38,8 @@ impl<T> Loaded<T> {
     }
 }
 
-impl<T> From<Result<T, String>> for Loaded<T> {
-    fn from(found: Result<T, String>) -> Self {
+impl<T> From<Result<T, CallError>> for Loaded<T> {
+    fn from(found: Result<T, CallError>) -> Self {
         match found {
             Ok(value) => Self::Come(value),
             Err(why) => Self::Failed(why),

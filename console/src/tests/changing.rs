@@ -11,6 +11,7 @@ use shared::admin::actions::{Preview, Warning, WarningKind};
 use shared::admin::changes::{Change, NewOrder, Target};
 use shared::admin::sample;
 use shared::admin::ttl::Ttl;
+use shared::remote::CallError;
 
 fn sick() -> shared::admin::Board {
     let mut board = sample::calm(&[("chat", &["sol", "opus"]), ("code", &["opus", "sol", "luna"])]);
@@ -250,7 +251,7 @@ fn what_was_not_confirmed_is_looked_up_with_the_next_sign_of_life_and_never_sent
     harness.state_mut().event("snapshot", &sick());
     harness.state_mut().work();
     assert_eq!(looked(harness.state()), 1, "once at a time");
-    let not_yet = Err("connection refused".to_owned());
+    let not_yet = Err(CallError::NotSent("connection refused".to_owned()));
     harness.state_mut().news(News::LookedUp { relay: 0, id: id.clone(), found: not_yet });
     // It may be on its way: only what stays absent was not done.
     for look in 2..=5 {
@@ -332,7 +333,7 @@ fn a_preview_that_fails_takes_no_warning_away() {
     };
     harness.state_mut().preview(Preview { ladders: Vec::new(), warnings: vec![warning] });
     let asked = harness.state().console.model.dialog.as_ref().unwrap().asked;
-    let found = Err("no answer".to_owned());
+    let found = Err(CallError::NotSent("no answer".to_owned()));
     harness.state_mut().news(News::Previewed { relay: 0, asked, found });
     harness.run_steps(2);
     press_with(&mut harness, CONFIRM.0, CONFIRM.1);

@@ -16,6 +16,7 @@ use shared::admin::changes::{Change, OverrideNow, Present, Target};
 use shared::admin::past::{Point, SeriesCurve};
 use shared::admin::sample::{self, NIGHT, before};
 use shared::admin::{RequestPage, Series};
+use shared::remote::CallError;
 
 fn desk() -> Desk {
     Desk::with(&sample::calm(&[("chat", &["sol", "opus"]), ("code", &["opus"])]))
@@ -435,7 +436,7 @@ fn what_is_known_of_breakers_stands_when_it_cannot_be_read_again() {
     harness
         .state_mut()
         .news(News::Actions { relay: 0, found: Ok(ActionPage { items, next: None }) });
-    let found = Err("connection refused".to_owned());
+    let found = Err(CallError::NotSent("connection refused".to_owned()));
     harness.state_mut().news(News::Actions { relay: 0, found });
     harness.run_steps(2);
     assert!(harness.query_all_by_label_contains("sol forced open").count() > 0);
