@@ -30,6 +30,15 @@ pub trait Words: Copy + std::fmt::Display + std::str::FromStr {
 ///
 /// For what is read from another program: a console must go on where it meets a relay that is
 /// newer than itself. On the wire it is the word alone.
+///
+/// ```
+/// use shared::{BreakerState, Word};
+///
+/// let known: Word<BreakerState> = Word::read("half_open");
+/// assert_eq!(known, BreakerState::HalfOpen);
+/// let newer: Word<BreakerState> = Word::read("resting");
+/// assert_eq!((newer.known(), newer.as_str()), (None, "resting"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Word<T> {
     /// A member.

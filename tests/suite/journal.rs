@@ -29,6 +29,7 @@ async fn interrupted_after_a_kill_and_nothing_that_ended_is_missing() {
     }
     let started = now();
     while started.elapsed() < ms(3000) {
+        // For three seconds, whatever it does meanwhile.
         tokio::time::sleep(ms(50)).await;
     }
     relay.kill().await;

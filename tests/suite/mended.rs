@@ -106,6 +106,7 @@ async fn a_request_that_is_still_coming_at_sigterm_is_answered() {
     })
     .await;
     relay.terminate();
+    // The relay has stopped listening; nothing says so to a socket that is open.
     tokio::time::sleep(ms(100)).await;
     let answer = Exchange::over(socket, rest).await.finish().await;
     answer.assert_good("hello");

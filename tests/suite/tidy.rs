@@ -351,6 +351,29 @@ fn no_test_is_switched_off() {
 }
 
 #[test]
+fn a_sleep_in_a_test_says_why_it_is_no_wait() {
+    // A wait for a state ends when it is there; a sleep is right only where time is the matter.
+    let mut offenders = Vec::new();
+    for (path, text) in rust_files("tests/suite") {
+        let lines: Vec<&str> = text.lines().collect();
+        for (place, _) in lines.iter().enumerate().filter(|(_, line)| line.contains("time::sleep("))
+        {
+            let above = &lines[place.saturating_sub(4)..place];
+            let says = |line: &&str| {
+                line.contains("//") || line.contains("while ") || line.contains("loop {")
+            };
+            // A constant says by its name what lasts so long.
+            let argument = lines[place].split("time::sleep(").nth(1).unwrap_or_default();
+            let is_named = argument.starts_with(|c: char| c.is_ascii_uppercase());
+            if !is_named && !above.iter().any(says) {
+                offenders.push(format!("{path}:{}", place + 1));
+            }
+        }
+    }
+    assert_none("sleeps without a reason", offenders);
+}
+
+#[test]
 fn no_path_of_this_machine_is_in_the_source() {
     let repository = root().to_string_lossy().into_owned();
     assert_none("names this checkout", offenders(|text| text.contains(&repository)));

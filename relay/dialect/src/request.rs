@@ -27,6 +27,27 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 /// A client's request.
+///
+/// ```
+/// use dialect::neutral::{Degrade, Target};
+/// use dialect::request::ClientRequest;
+/// use shared::Dialect;
+///
+/// let body = br#"{"model":"chat","messages":[{"role":"user","content":"Hello"}]}"#;
+/// let request = ClientRequest::parse(Dialect::OpenaiChat, body).unwrap();
+/// let target = Target {
+///     model: "haiku",
+///     max_output: None,
+///     ask_usage: false,
+///     system: None,
+///     degrade: Degrade::default(),
+///     again: None,
+/// };
+/// let upstream = request.upstream(Dialect::AnthropicMessages, &target).unwrap();
+/// let sent: serde_json::Value = serde_json::from_slice(&upstream.body).unwrap();
+/// assert_eq!(sent["model"], "haiku");
+/// assert_eq!(sent["messages"][0]["content"][0]["text"], "Hello");
+/// ```
 #[derive(Clone)]
 pub struct ClientRequest {
     dialect: Dialect,

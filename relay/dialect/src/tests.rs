@@ -15,15 +15,33 @@ use bytes::BytesMut;
 use shared::{Dialect, RequestId};
 use std::path::PathBuf;
 
-/// The recorded streams, where they are there: beside the checkout or above it.
-pub(crate) fn corpus_dir() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("BELAY_CORPUS") {
-        return Some(PathBuf::from(named));
+/// Streams with what they say: our own, and recorded ones.
+pub(crate) struct Corpus {
+    pub(crate) dir: PathBuf,
+    is_recorded: bool,
+}
+
+impl Corpus {
+    /// How many there are at least, where so many are recorded.
+    pub(crate) const fn at_least(&self, recorded: usize) -> usize {
+        if self.is_recorded { recorded } else { 1 }
     }
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .map(|above| above.join("shared").join("corpus"))
-        .find(|dir| dir.is_dir())
+
+    /// What holds for the recorded ones; of our own nothing.
+    pub(crate) const fn recorded<'a>(&self, all: &'a [&'a str]) -> &'a [&'a str] {
+        if self.is_recorded { all } else { &[] }
+    }
+}
+
+/// Our own; and recorded ones where they are, beside the checkout or above it.
+pub(crate) fn corpora() -> Vec<Corpus> {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let own = Corpus { dir: here.join("src/tests/streams"), is_recorded: false };
+    let named = std::env::var_os("BELAY_CORPUS").map(PathBuf::from);
+    let mut above = here.ancestors().map(|above| above.join("shared").join("corpus"));
+    let recorded = named.or_else(|| above.find(|dir| dir.is_dir()));
+    let recorded = recorded.map(|dir| Corpus { dir, is_recorded: true });
+    std::iter::once(own).chain(recorded).collect()
 }
 
 /// What became of one answer.

@@ -19,6 +19,31 @@
 //! [`Action::AttemptEnded`], every walk by exactly one of [`Action::Complete`],
 //! [`Action::Fail`] and [`Action::Abandon`], and nothing follows it.
 //!
+//! A rung that cannot be reached, and the next one:
+//!
+//! ```
+//! use policy::walk::Walk;
+//! use policy::{Action, Board, Ending, Input, LadderIndex, LadderSpec, NoHead};
+//! use policy::{Need, RungIndex, RungSpec, Time};
+//! use std::sync::Arc;
+//!
+//! let (first, second) = (RungIndex(0), RungIndex(1));
+//! let ladder = Arc::new(LadderSpec { rungs: vec![first, second], ..LadderSpec::default() });
+//! let rng = fastrand::Rng::with_seed(1);
+//! let rungs = vec![RungSpec::default(), RungSpec::default()];
+//! let mut board = Board::new(rungs, vec![Arc::clone(&ladder)], rng.clone());
+//! let mut walk = Walk::new(Time::from_millis(0), LadderIndex(0), ladder, Need::default(), rng);
+//!
+//! let mut actions = Vec::new();
+//! walk.handle(Time::from_millis(0), Input::Start, &mut board, &mut actions);
+//! let Some(Action::Dial { attempt, rung, .. }) = actions.pop() else { panic!() };
+//! assert_eq!(rung, first);
+//!
+//! let ended = Input::Ended(attempt, Ending::NoHead(NoHead::NotConnected));
+//! walk.handle(Time::from_millis(0), ended, &mut board, &mut actions);
+//! assert!(matches!(actions.last(), Some(Action::Dial { rung, .. }) if *rung == second));
+//! ```
+//!
 //! Where to look: [`walk`] is the walk, [`plan`] chooses candidates, [`outcome`]
 //! judges endings, [`table`] is the outcome table, [`exhausted`] ranks what the
 //! client is told, [`hold`], [`order`] and [`board`] are what walks share, [`preview`] replans past requests,

@@ -82,6 +82,7 @@ async fn b46_a_client_that_leaves_before_the_first_token_ends_the_walk() {
     let relay = Relay::start(&Setup::over(&[&a, &b, &c]).clocks("ttft = \"600ms\"")).await;
     let client = relay.open_stream().await;
     let call = a.call(0).await;
+    // A client that leaves in the middle of the wait, not at its beginning.
     tokio::time::sleep(ms(200)).await;
     let left_at = client.hang_up();
     assert_within("the upstream's end", call.closed_after(left_at).await, ms(200));
@@ -100,6 +101,7 @@ async fn b46_a_client_that_leaves_during_a_wait_ends_the_walk() {
     let relay = Relay::start(&Setup::over(&[&a])).await;
     let client = relay.open_stream().await;
     a.call(0).await;
+    // A client that leaves in the middle of the wait, not at its beginning.
     tokio::time::sleep(ms(200)).await;
     let left_at = client.hang_up();
     let detail = relay.newest().await;

@@ -41,6 +41,7 @@ async fn b68_no_row_is_left_running() {
         assert_eq!(detail.attempts.len(), 1);
         assert!(detail.attempts[0].latency_ms.is_some());
     }
+    // A second row would be written after the first one: nothing says that none will come.
     tokio::time::sleep(ms(300)).await;
     assert_eq!(relay.requests().await.len(), requests, "one row per request");
 }

@@ -16,6 +16,7 @@ async fn leaves(reply: Reply, stream: bool, see: Option<&str>, setup: fn(Setup) 
                 client.head().await;
             }
             Some(words) => client.until_text(words).await,
+            // It leaves while the relay waits for a head; no event tells that it does.
             None => tokio::time::sleep(ms(100)).await,
         }
         let left_at = if reset { client.reset() } else { client.hang_up() };

@@ -69,6 +69,7 @@ async fn the_second_clock_stands_still_while_the_client_does_not_read() {
     let mut client = narrow(&relay).await;
     client.head().await;
     blocked(&*a.call(0).await).await;
+    // A client that reads nothing for this long.
     tokio::time::sleep(ms(800)).await;
     let answer = client.finish().await;
     assert_eq!(answer.error_object(), None);

@@ -128,6 +128,7 @@ async fn drain_ends_at_once_where_nothing_runs_or_on_a_second_signal() {
     let mut stream = relay.open_stream().await;
     stream.until_text("one").await;
     relay.terminate();
+    // The stream goes on while the relay drains: that is what is looked at.
     tokio::time::sleep(ms(200)).await;
     let told_at = now();
     relay.terminate();

@@ -143,6 +143,7 @@ async fn a_client_that_leaves_after_the_mark_has_seen_a_slow_rung() {
             clients.push(relay.open_stream().await);
             a.call(known + n).await;
         }
+        // They leave after this long: how long they waited is what the rule looks at.
         tokio::time::sleep(stays).await;
         for client in clients {
             let _ = client.hang_up();

@@ -128,6 +128,7 @@ async fn an_unseen_probe_that_is_told_to_wait_holds_its_rung() {
     // for the 30 s that it was told, not for the 2 s of a refusal without a time.
     a.call(5).await.over().await;
     a.now_answers(Reply::text("from A"));
+    // The hold of a refusal without a time would be over by then.
     tokio::time::sleep(ms(2_800)).await;
     let answer = relay.ask().await;
     answer.assert_good("from B");

@@ -16,6 +16,7 @@ async fn stalls(relay: &Relay) -> f64 {
 /// Stops the whole process for a while, as a machine without time for it does.
 async fn stand_still(relay: &Relay, millis: u64) {
     relay.signal("STOP");
+    // The stall itself.
     tokio::time::sleep(ms(millis)).await;
     relay.signal("CONT");
 }

@@ -35,6 +35,7 @@ async fn b2_a_request_past_its_mark_hears_of_a_breaker_that_opens_later() {
     let before = a.count();
     let waiting = relay.open_stream().await;
     a.call(before).await;
+    // It has waited for a while when the rung begins to fail.
     tokio::time::sleep(ms(1_000)).await;
     a.now_answers(failing());
     for _ in 0..5 {

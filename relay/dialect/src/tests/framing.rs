@@ -1,7 +1,7 @@
 //! The SSE decoder against the framing cases and against itself in other cuts.
 
 use crate::stream::sse::{Decoder, Item};
-use crate::tests::{by_byte, corpus_dir, pieces};
+use crate::tests::{Corpus, by_byte, corpora, pieces};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -66,8 +66,13 @@ fn base64(text: &str) -> Vec<u8> {
 
 #[test]
 fn every_framing_case_of_the_corpus_is_read_right() {
-    let Some(dir) = corpus_dir() else { return };
-    let text = std::fs::read(dir.join("sse-parse").join("cases.json")).unwrap();
+    for corpus in corpora() {
+        are_read_right(&corpus);
+    }
+}
+
+fn are_read_right(corpus: &Corpus) {
+    let text = std::fs::read(corpus.dir.join("sse-parse").join("cases.json")).unwrap();
     let json: Value = serde_json::from_slice(&text).unwrap();
     let cases = json["cases"].as_array().unwrap();
     assert!(!cases.is_empty());

@@ -1,7 +1,7 @@
 //! Requests that were recorded, told to every dialect.
 
 use super::*;
-use crate::tests::corpus_dir;
+use crate::tests::{Corpus, corpora};
 use std::path::Path;
 
 /// What of them has no words elsewhere: two answers at once, the provider's own search, and
@@ -31,14 +31,19 @@ fn requests(dir: &Path) -> Vec<(String, String)> {
 
 #[test]
 fn recorded_requests_are_read_and_told_to_every_dialect() {
-    let Some(dir) = corpus_dir() else { return };
+    for corpus in corpora() {
+        are_told(&corpus);
+    }
+}
+
+fn are_told(corpus: &Corpus) {
     let mut seen = 0;
     for (folder, dialect) in [
         ("openai-chat", Dialect::OpenaiChat),
         ("openai-compatible", Dialect::OpenaiChat),
         ("openai-responses", Dialect::OpenaiResponses),
     ] {
-        for (name, body) in requests(&dir.join(folder)) {
+        for (name, body) in requests(&corpus.dir.join(folder)) {
             let request = ClientRequest::parse(dialect, body.as_bytes()).unwrap();
             for to in Dialect::ALL {
                 seen += 1;
@@ -59,5 +64,5 @@ fn recorded_requests_are_read_and_told_to_every_dialect() {
             }
         }
     }
-    assert!(seen > 100, "{seen}");
+    assert!(seen >= corpus.at_least(100), "{seen}");
 }
