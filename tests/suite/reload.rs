@@ -141,6 +141,7 @@ async fn b69_half_a_file_is_not_taken_for_a_whole_one() {
     for piece in 0..50 {
         half += &format!("# piece {piece}\n");
         std::fs::write(relay.config(), &half).unwrap();
+        // A slow editor: the relay must look at the file while it is half written.
         tokio::time::sleep(ms(50)).await;
     }
     std::fs::write(relay.config(), &whole).unwrap();
