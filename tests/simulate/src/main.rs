@@ -7,9 +7,7 @@
 //! hurt if it has no first token within 3 s.
 
 mod bars;
-mod canvas;
 mod edges;
-mod font;
 mod lab;
 mod oracle;
 mod plot;

@@ -1,26 +1,31 @@
 //! The plot: who still waits after how long, and when requests were hurt.
 
 use crate::Res;
-use crate::canvas::{Canvas, Colour};
 use crate::oracle::Oracles;
+use epaint_default_fonts::UBUNTU_LIGHT;
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::register_font;
 use simulate::policies::Policy;
 use simulate::run::{Outcome, Record};
 use simulate::stats::{Figures, HURT};
 use simulate::world::World;
+use std::fs::File;
+use std::io::BufWriter;
 use std::path::Path;
 
-const BLACK: Colour = [40, 40, 40];
-const GREY: Colour = [222, 222, 222];
-const BAND: Colour = [252, 236, 214];
-const WIDTH: f64 = 1200.0;
-const LEFT: f64 = 90.0;
-const RIGHT: f64 = 1170.0;
-/// The curves' panel: top and bottom; 0.1 to 100 s against 1 to 1 in 10,000.
-const CURVES: (f64, f64) = (240.0, 720.0);
+type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
+
+const SIZE: (u32, u32) = (1200, 1140);
+/// Heights of the table of figures and of the curves; the timeline has the rest.
+const TABLE: u32 = 200;
+const CURVES: u32 = 560;
+const FONT: (&str, u32) = ("sans-serif", 17);
+const BAND: RGBColor = RGBColor(252, 236, 214);
 /// The least share that is drawn.
 const LEAST: f64 = 1e-4;
-/// The timeline's panel.
-const TIMELINE: (f64, f64) = (820.0, 1020.0);
+/// Steps of a curve, evenly over the logarithm of the time.
+const STEPS: u32 = 600;
 /// The timeline counts in parts of this.
 const PART: f64 = 60.0;
 /// Those in the timeline; more would hide each other.
@@ -28,14 +33,14 @@ const SHOWN: [Policy; 2] = [Policy::Timeout, Policy::Ours];
 /// More incidents than this are not named: their bands are too narrow for a number.
 const NAMED: usize = 12;
 
-const fn colour(policy: Policy) -> Colour {
+const fn colour(policy: Policy) -> RGBColor {
     match policy {
-        Policy::Timeout => [200, 60, 50],
-        Policy::CoolDown => [225, 140, 40],
-        Policy::FixedHedge => [150, 110, 190],
-        Policy::HedgeOnly => [90, 90, 200],
-        Policy::BreakerOnly => [60, 150, 170],
-        Policy::Ours => [20, 130, 60],
+        Policy::Timeout => RGBColor(200, 60, 50),
+        Policy::CoolDown => RGBColor(225, 140, 40),
+        Policy::FixedHedge => RGBColor(150, 110, 190),
+        Policy::HedgeOnly => RGBColor(90, 90, 200),
+        Policy::BreakerOnly => RGBColor(60, 150, 170),
+        Policy::Ours => RGBColor(20, 130, 60),
     }
 }
 
@@ -47,124 +52,125 @@ pub(crate) fn write(
     records: &[(Policy, Record)],
     oracles: &Oracles,
 ) -> Res<()> {
-    let mut canvas = Canvas::new(1200, 1140);
-    canvas.words((LEFT, 16.0), title, BLACK);
-    curves_frame(&mut canvas);
-    let mut line = 44.0;
-    legend(&mut canvas, line, ["", "p50", "p99", "p99.9", "extra calls"].map(str::to_owned), BLACK);
-    let mut row = |canvas: &mut Canvas, name: &str, figures: &Figures, colour| {
-        line += 20.0;
-        let seconds = |time: f64| format!("{time:.2} s");
-        let Figures { p50, p99, p999, extra, .. } = *figures;
-        let extra = format!("{:.1} %", extra * 100.0);
-        let cells = [name.to_owned(), seconds(p50), seconds(p99), seconds(p999), extra];
-        legend(canvas, line, cells, colour);
+    register_font("sans-serif", FontStyle::Normal, UBUNTU_LIGHT)
+        .map_err(|_invalid| "the font of the plot cannot be read")?;
+    let mut dots = vec![255; usize::try_from(SIZE.0 * SIZE.1 * 3)?];
+    let area = BitMapBackend::with_buffer(&mut dots, SIZE).into_drawing_area();
+    area.fill(&WHITE)?;
+    let (top, rest) = area.split_vertically(TABLE);
+    let (middle, bottom) = rest.split_vertically(CURVES);
+    table(&top, title, records, oracles)?;
+    curves(&middle, records, oracles)?;
+    timeline(&bottom, world, records)?;
+    area.present()?;
+    drop((area, top, rest, middle, bottom));
+    save(path, &dots)
+}
+
+fn words(area: &Area<'_>, at: (i32, i32), words: &str, colour: RGBColor) -> Res<()> {
+    area.draw(&Text::new(words.to_owned(), at, FONT.into_font().color(&colour)))?;
+    Ok(())
+}
+
+/// The figures of each, in its colour.
+fn table(area: &Area<'_>, title: &str, records: &[(Policy, Record)], oracles: &Oracles) -> Res<()> {
+    let row = |y: i32, cells: [&str; 5], colour| -> Res<()> {
+        for (cell, x) in cells.into_iter().zip([70, 360, 460, 560, 660]) {
+            words(area, (x, y), cell, colour)?;
+        }
+        Ok(())
     };
-    let oracle = &oracles.aware_tail;
+    words(area, (70, 16), title, BLACK)?;
+    row(42, ["", "p50", "p99", "p99.9", "extra calls"], BLACK)?;
+    let mut rows: Vec<(&str, Figures, RGBColor)> = records
+        .iter()
+        .map(|(policy, record)| (policy.name(), Figures::of(record), colour(*policy)))
+        .collect();
+    rows.push(("oracle that knows the incident", oracles.aware_tail.figures, BLACK));
+    for ((name, figures, colour), y) in rows.into_iter().zip((62..).step_by(20)) {
+        let Figures { p50, p99, p999, extra, .. } = figures;
+        let seconds = |time: f64| format!("{time:.2} s");
+        let extra = format!("{:.1} %", extra * 100.0);
+        row(y, [name, &seconds(p50), &seconds(p99), &seconds(p999), &extra], colour)?;
+    }
+    Ok(())
+}
+
+fn curves(area: &Area<'_>, records: &[(Policy, Record)], oracles: &Oracles) -> Res<()> {
+    let mut chart = ChartBuilder::on(area)
+        .margin(12)
+        .margin_right(30)
+        .x_label_area_size(46)
+        .y_label_area_size(80)
+        .build_cartesian_2d((0.1..100.0).log_scale(), (LEAST..1.0).log_scale())?;
+    chart
+        .configure_mesh()
+        .label_style(FONT)
+        .x_desc("share of requests that still wait for their first token, after so many seconds")
+        .x_label_formatter(&|seconds| format!("{seconds} s"))
+        .y_label_formatter(&|share| format!("{} %", (share * 1e6).round() / 1e4))
+        .draw()?;
     for (policy, record) in records {
         let times = record.outcomes.iter().map(|outcome| outcome.ttft).collect();
-        curve(&mut canvas, times, colour(*policy), 3.0);
-        row(&mut canvas, policy.name(), &Figures::of(record), colour(*policy));
+        chart.draw_series(LineSeries::new(waiting(times), colour(*policy).stroke_width(3)))?;
     }
-    curve(&mut canvas, oracle.times.clone(), BLACK, 1.0);
-    row(&mut canvas, "oracle that knows the incident", &oracle.figures, BLACK);
-    timeline_frame(&mut canvas, world);
-    let shown = || records.iter().filter(|(policy, _)| SHOWN.contains(policy));
-    let most = shown().flat_map(|(_, record)| minutes(&record.outcomes)).max().unwrap_or(1);
-    for (policy, record) in shown() {
-        timeline(&mut canvas, world, &record.outcomes, most.max(1), colour(*policy));
-    }
-    canvas.save(path)
-}
-
-/// A line of the legend.
-fn legend(canvas: &mut Canvas, y: f64, cells: [String; 5], colour: Colour) {
-    for (cell, x) in
-        cells.iter().zip([LEFT, LEFT + 290.0, LEFT + 390.0, LEFT + 490.0, LEFT + 590.0])
-    {
-        canvas.words((x, y), cell, colour);
-    }
-}
-
-fn across(seconds: f64) -> f64 {
-    LEFT + (RIGHT - LEFT) * (seconds.max(0.1).log10() + 1.0) / 3.0
-}
-
-fn down(share: f64) -> f64 {
-    CURVES.0 - (CURVES.1 - CURVES.0) * share.max(LEAST).log10() / 4.0
-}
-
-fn curves_frame(canvas: &mut Canvas) {
-    let words = "share of requests that still wait for their first token, after so many seconds";
-    canvas.words((LEFT, CURVES.0 - 24.0), words, BLACK);
-    for (seconds, words) in [
-        (0.1, "0.1 s"),
-        (0.3, "0.3 s"),
-        (1.0, "1 s"),
-        (3.0, "3 s"),
-        (10.0, "10 s"),
-        (30.0, "30 s"),
-        (100.0, "100 s"),
-    ] {
-        let x = across(seconds);
-        canvas.line((x, CURVES.0), (x, CURVES.1), 1.0, GREY);
-        canvas.words((x.min(WIDTH - 44.0) - 8.0, CURVES.1 + 10.0), words, BLACK);
-    }
-    for (share, words) in
-        [(1.0, "100 %"), (0.1, "10 %"), (0.01, "1 %"), (0.001, "0.1 %"), (0.0001, "0.01 %")]
-    {
-        let y = down(share);
-        canvas.line((LEFT, y), (RIGHT, y), 1.0, GREY);
-        canvas.words((20.0, y - 5.0), words, BLACK);
-    }
+    let oracle = oracles.aware_tail.times.clone();
+    chart.draw_series(LineSeries::new(waiting(oracle), &BLACK))?;
+    Ok(())
 }
 
 /// The share of `times` that are longer, against time.
-fn curve(canvas: &mut Canvas, mut times: Vec<f64>, colour: Colour, thick: f64) {
+fn waiting(mut times: Vec<f64>) -> Vec<(f64, f64)> {
     times.sort_by(f64::total_cmp);
-    let count = times.len() as f64;
-    let mut before: Option<(f64, f64)> = None;
-    for step in 0..=600_u32 {
-        let seconds = 0.1 * (f64::from(step) / 200.0 * std::f64::consts::LN_10).exp();
-        let longer = times.len() - times.partition_point(|time| *time <= seconds);
-        if (longer as f64) < LEAST * count {
-            return;
-        }
-        let here = (across(seconds), down(longer as f64 / count));
-        if let Some(before) = before {
-            canvas.line(before, here, thick, colour);
-        }
-        before = Some(here);
-    }
+    let count = times.len().max(1) as f64;
+    let at = |step: u32| 10_f64.powf(3.0 * f64::from(step) / f64::from(STEPS) - 1.0);
+    let longer = |seconds: f64| times.len() - times.partition_point(|time| *time <= seconds);
+    let points = (0..=STEPS).map(at).map(|seconds| (seconds, longer(seconds) as f64 / count));
+    points.take_while(|(_, share)| *share >= LEAST).collect()
 }
 
-fn timeline_frame(canvas: &mut Canvas, world: &World) {
-    let words = "requests that waited over 3 s, in each minute: time-out and belay";
-    canvas.words((LEFT, TIMELINE.0 - 44.0), words, BLACK);
+fn timeline(area: &Area<'_>, world: &World, records: &[(Policy, Record)]) -> Res<()> {
+    let hours = |seconds: f64| seconds / 3600.0;
+    let shown = || records.iter().filter(|(policy, _)| SHOWN.contains(policy));
+    let most = shown().flat_map(|(_, record)| minutes(&record.outcomes)).max().unwrap_or(1).max(1);
     let named = world.incidents.len() <= NAMED;
-    for (place, incident) in world.incidents.iter().enumerate() {
-        let from = along(world, incident.from);
-        let to = along(world, incident.to.min(world.seconds()));
-        canvas.fill((from, TIMELINE.0), (to, TIMELINE.1), BAND);
-        if named {
-            let number = (place + 1).to_string();
-            canvas.words(((from + to) / 2.0 - 4.0, TIMELINE.0 - 16.0), &number, BLACK);
-            let (column, row) = ((place % 3) as f64, (place / 3) as f64);
-            let at = (LEFT + 370.0 * column, TIMELINE.1 + 44.0 + 18.0 * row);
-            canvas.words(at, &format!("{number}: {}", incident.name()), BLACK);
-        }
+    let (area, names) = area.split_vertically(if named { 290 } else { 370 });
+    let mut chart = ChartBuilder::on(&area)
+        .margin(12)
+        .margin_right(30)
+        .x_label_area_size(46)
+        .y_label_area_size(80)
+        .build_cartesian_2d(0.0..hours(world.seconds()).max(0.1), 0..most + most / 8 + 1)?;
+    let end = |to: f64| hours(to.min(world.seconds()));
+    chart.draw_series(world.incidents.iter().map(|incident| {
+        let corners = [(hours(incident.from), 0), (end(incident.to), most)];
+        Rectangle::new(corners, BAND.filled())
+    }))?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .max_light_lines(0)
+        .label_style(FONT)
+        .x_desc("requests that waited over 3 s, in each minute: time-out and belay")
+        .x_label_formatter(&|hours| format!("{hours:.1} h"))
+        .draw()?;
+    for (policy, record) in shown() {
+        let counts = minutes(&record.outcomes).into_iter().zip(0_u32..);
+        let points = counts.map(|(count, part)| (hours((f64::from(part) + 0.5) * PART), count));
+        chart.draw_series(LineSeries::new(points, colour(*policy).stroke_width(2)))?;
     }
-    canvas.line((LEFT, TIMELINE.1), (RIGHT, TIMELINE.1), 1.0, BLACK);
-    let mut hours = 0_u32;
-    while f64::from(hours) * 3600.0 < world.seconds() && hours < 24 {
-        let x = along(world, f64::from(hours) * 3600.0);
-        canvas.words((x.min(WIDTH - 40.0), TIMELINE.1 + 10.0), &format!("{hours} h"), BLACK);
-        hours += 1;
+    if !named {
+        return Ok(());
     }
-}
-
-fn along(world: &World, at: f64) -> f64 {
-    LEFT + (RIGHT - LEFT) * at / world.seconds().max(1.0)
+    chart.draw_series(world.incidents.iter().zip(1..).map(|(incident, number)| {
+        let middle = (hours(incident.from) + end(incident.to)) / 2.0;
+        Text::new(number.to_string(), (middle, most + most / 8), FONT)
+    }))?;
+    for (incident, place) in world.incidents.iter().zip(0_i32..) {
+        let at = (70 + 370 * (place % 3), 4 + 20 * (place / 3));
+        words(&names, at, &format!("{}: {}", place + 1, incident.name()), BLACK)?;
+    }
+    Ok(())
 }
 
 /// Hurt requests by minute.
@@ -184,16 +190,13 @@ fn minutes(outcomes: &[Outcome]) -> Vec<u32> {
     counts
 }
 
-fn timeline(canvas: &mut Canvas, world: &World, outcomes: &[Outcome], most: u32, colour: Colour) {
-    let height =
-        |count: u32| TIMELINE.1 - (TIMELINE.1 - TIMELINE.0) * f64::from(count) / f64::from(most);
-    let mut before = (LEFT, TIMELINE.1);
-    let mut at = 0.0;
-    for count in minutes(outcomes) {
-        let here = (along(world, at + PART / 2.0), height(count));
-        canvas.line(before, here, 2.0, colour);
-        before = here;
-        at += PART;
-    }
-    canvas.words((30.0, TIMELINE.0), &most.to_string(), BLACK);
+fn save(path: &Path, dots: &[u8]) -> Res<()> {
+    let file = BufWriter::new(File::create(path)?);
+    let mut encoder = png::Encoder::new(file, SIZE.0, SIZE.1);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(dots)?;
+    writer.finish()?;
+    Ok(())
 }
