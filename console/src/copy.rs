@@ -29,7 +29,7 @@ pub(crate) fn summary(model: &mut Model, now: i64) -> Vec<Task> {
 pub(crate) fn finish(model: &mut Model, now: i64) {
     let ids = model.copying.take().map(|copying| copying.ids).unwrap_or_default();
     model.copy = Some(markdown(model, &ids, now));
-    model.say("the summary is in the clipboard", now);
+    model.notify("the summary is in the clipboard", now);
 }
 
 /// Copies the id of what is selected.
@@ -40,9 +40,9 @@ pub(crate) fn id(model: &mut Model, now: i64) {
         _ => model.selected.rung.clone().or_else(|| model.selected.ladder.clone()),
     };
     let Some(id) = id else {
-        model.say("nothing is selected", now);
+        model.notify("nothing is selected", now);
         return;
     };
-    model.say(format!("{id} is in the clipboard"), now);
+    model.notify(format!("{id} is in the clipboard"), now);
     model.copy = Some(id);
 }

@@ -258,7 +258,7 @@ impl Model {
     }
 
     /// Says something in the status line, for as long as it takes to read it.
-    pub fn say(&mut self, text: impl Into<String>, now: i64) {
+    pub fn notify(&mut self, text: impl Into<String>, now: i64) {
         self.said = Some((text.into(), now + READ));
     }
 

@@ -31,7 +31,7 @@ pub struct Scene<'a> {
 
 impl Scene<'_> {
     /// The engineer does this.
-    pub fn say(&mut self, msg: impl Into<Msg>) {
+    pub fn send(&mut self, msg: impl Into<Msg>) {
         self.out.push(msg.into());
     }
 

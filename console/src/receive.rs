@@ -34,7 +34,7 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
             if let Some(dialog) = dialog {
                 match (&found, dialog.previews.get(&relay)) {
                     // What is known of it still warns.
-                    (Err(why), Some(Loaded::Come(_))) => model.say(why.to_string(), now),
+                    (Err(why), Some(Loaded::Come(_))) => model.notify(why.to_string(), now),
                     _ => {
                         dialog.previews.insert(relay, found.into());
                     }
@@ -67,7 +67,7 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
                 }
             }
             // What is known stands; it is asked again soon.
-            (_, Err(why)) if model.breakers.series.is_empty() => model.say(why.to_string(), now),
+            (_, Err(why)) if model.breakers.series.is_empty() => model.notify(why.to_string(), now),
             (_, Err(_)) => {}
         },
         News::Summary { relay, asked, found } => {
@@ -87,7 +87,7 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
             }
         }
         News::LookedUp { relay, id, found } => looked_up(model, relay, id, found, now),
-        News::Said(text) => model.say(text, now),
+        News::Said(text) => model.notify(text, now),
     }
     Vec::new()
 }

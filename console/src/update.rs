@@ -36,7 +36,7 @@ pub fn update(model: &mut Model, msg: Msg, now: i64, fresh: &dyn Fn() -> String)
         Msg::Help => model.help = !model.help,
         Msg::Mute => {
             let said = model.alerts.mute(now).map(|text| format!("silent for 30 min: {text}"));
-            model.say(said.unwrap_or_else(|| "no alert stands".to_owned()), now);
+            model.notify(said.unwrap_or_else(|| "no alert stands".to_owned()), now);
         }
         Msg::Palette => model.palette = Some(Palette::default()),
         Msg::PaletteText(text) => model.palette = Some(Palette { text, at: 0 }),
@@ -45,7 +45,7 @@ pub fn update(model: &mut Model, msg: Msg, now: i64, fresh: &dyn Fn() -> String)
             model.declined.clear();
             match model.relays.iter().position(|known: &WatchedRelay| known.wants_token) {
                 Some(relay) => model.token = Some((relay, String::new())),
-                None => model.say("no relay wants a token", now),
+                None => model.notify("no relay wants a token", now),
             }
         }
         Msg::TokenText(text) => {
@@ -94,7 +94,7 @@ fn step(model: &mut Model, down: isize, right: isize, now: i64) -> Vec<Task> {
 fn watch(model: &mut Model, view: View, now: i64) -> Vec<Task> {
     if model.dialog.is_some() {
         // A change is of what was seen when it was begun.
-        model.say("send the dialog or leave it first (Esc)", now);
+        model.notify("send the dialog or leave it first (Esc)", now);
         return Vec::new();
     }
     model.view = view;

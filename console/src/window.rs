@@ -111,7 +111,7 @@ impl Window {
         if *settings != self.saved {
             self.saved = settings.clone();
             if let Err(why) = settings::save(settings) {
-                self.console.model.say(why.to_string(), clock::now());
+                self.console.model.notify(why.to_string(), clock::now());
             }
         }
     }

@@ -82,6 +82,6 @@ fn row(ui: &mut Ui, scene: &mut Scene<'_>, row: &Row<'_>) {
         label.scroll_to_me(None);
     }
     if label.clicked() {
-        scene.say(actions::Msg::Select(action.id.clone()));
+        scene.send(actions::Msg::Select(action.id.clone()));
     }
 }

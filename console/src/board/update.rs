@@ -51,7 +51,7 @@ pub(crate) fn enter(model: &mut Model, now: i64) -> Vec<Task> {
 
 fn mark(model: &mut Model, now: i64) {
     let Some(rung) = model.selected.rung.clone() else {
-        model.say("select a rung first", now);
+        model.notify("select a rung first", now);
         return;
     };
     if !model.marked.remove(&rung) {

@@ -36,7 +36,7 @@ fn spans(ui: &mut Ui, scene: &mut Scene<'_>) {
         for (place, (words, ..)) in SPANS.into_iter().enumerate() {
             let chosen = place == scene.model.breakers.span;
             if ui.selectable_label(chosen, RichText::new(words).font(mono())).clicked() {
-                scene.say(breakers::Msg::Span(place));
+                scene.send(breakers::Msg::Span(place));
             }
         }
         let cursor = scene.model.breakers.cursor;
@@ -77,7 +77,7 @@ fn timeline(ui: &mut Ui, scene: &mut Scene<'_>) {
     for name in &rungs {
         let chosen = scene.model.selected.rung.as_ref() == Some(name);
         if states(ui, scene, time, name, chosen) {
-            scene.say(board::Msg::Select { ladder: None, rung: Some(name.clone()) });
+            scene.send(board::Msg::Select { ladder: None, rung: Some(name.clone()) });
         }
     }
     operators(ui, scene, time);

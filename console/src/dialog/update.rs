@@ -42,7 +42,7 @@ fn show(model: &mut Model, dialog: Option<Dialog>) -> Vec<Task> {
 fn force(model: &mut Model, mode: OverrideMode, now: i64, id: String) -> Vec<Task> {
     let rungs = chosen(model);
     if rungs.is_empty() {
-        model.say("select a rung first: g goes to the worst one", now);
+        model.notify("select a rung first: g goes to the worst one", now);
         return Vec::new();
     }
     let dialog = Dialog::rungs(model, id, &rungs, mode);
@@ -54,12 +54,12 @@ fn auto(model: &mut Model, now: i64, id: String) -> Vec<Task> {
         return force(model, OverrideMode::Auto, now, id);
     };
     if chosen.holds.is_empty() {
-        model.say("it is not in force any more", now);
+        model.notify("it is not in force any more", now);
         return Vec::new();
     }
     let dialog = ending(model, &chosen, id);
     if dialog.is_none() {
-        model.say("there is nothing of it to be ended", now);
+        model.notify("there is nothing of it to be ended", now);
     }
     show(model, dialog)
 }
@@ -99,7 +99,7 @@ fn extend(model: &mut Model, now: i64, id: String) -> Vec<Task> {
         }
     };
     if dialog.is_none() {
-        model.say("nothing with an end is in force here", now);
+        model.notify("nothing with an end is in force here", now);
         return Vec::new();
     }
     if dialog.as_ref().is_some_and(super::state::is_order) {
@@ -110,7 +110,7 @@ fn extend(model: &mut Model, now: i64, id: String) -> Vec<Task> {
 
 fn reorder(model: &mut Model, now: i64, id: String) -> Vec<Task> {
     let Some(ladder) = model.selected.ladder.clone() else {
-        model.say("select a ladder first", now);
+        model.notify("select a ladder first", now);
         return Vec::new();
     };
     let order = model.ladder(&ladder).map(|ladder| ladder.order.clone()).unwrap_or_default();
@@ -130,7 +130,7 @@ fn other(model: &mut Model, which: Open, now: i64, id: String) -> Vec<Task> {
             OtherAction::Note { rung, ladder }
         }
         (_, None) => {
-            model.say("select a rung first", now);
+            model.notify("select a rung first", now);
             return Vec::new();
         }
         (Open::Probe, Some(rung)) => OtherAction::Probe { rung },
@@ -149,7 +149,7 @@ fn undo(model: &mut Model, now: i64, id: String) -> Vec<Task> {
         None => model.last.clone().map(|last| (last.id, last.what, last.relays)),
     };
     let Some((action, what, relays)) = target else {
-        model.say("nothing of yours to take back; Actions has what others did", now);
+        model.notify("nothing of yours to take back; Actions has what others did", now);
         return Vec::new();
     };
     let other = OtherAction::Undo { action, what, relays: relays.clone() };
@@ -248,12 +248,12 @@ pub(crate) fn preview(model: &mut Model) -> Vec<Task> {
 fn send(model: &mut Model, now: i64) -> Vec<Task> {
     let Some(dialog) = &mut model.dialog else { return Vec::new() };
     if let Some(changed) = dialog.changed.take() {
-        model.say(format!("{changed}: look, then Ctrl+Enter again"), now);
+        model.notify(format!("{changed}: look, then Ctrl+Enter again"), now);
         return Vec::new();
     }
     let Some(dialog) = &model.dialog else { return Vec::new() };
     if let Some(why) = dialog.obstacle(model, now) {
-        model.say(why, now);
+        model.notify(why, now);
         return Vec::new();
     }
     let id = dialog.id.clone();

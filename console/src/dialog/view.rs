@@ -141,7 +141,7 @@ fn covers(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, cover: usize) {
         line(ui, "What", scene.colours.text);
         for (place, (_, words)) in covers.into_iter().enumerate() {
             if ui.radio(place == cover, RichText::new(words).font(mono())).clicked() {
-                scene.say(dialog::Msg::CoverAt(place));
+                scene.send(dialog::Msg::CoverAt(place));
             }
         }
         if several {
@@ -163,7 +163,7 @@ fn now(ui: &mut Ui, scene: &mut Scene<'_>, rungs: &[String], cut: bool) {
         let mut cut = cut;
         let text = format!("{streams} running streams {what} (Alt+X)");
         if ui.checkbox(&mut cut, RichText::new(text).font(mono())).clicked() {
-            scene.say(dialog::Msg::Cut);
+            scene.send(dialog::Msg::Cut);
         }
     });
 }
@@ -178,7 +178,7 @@ pub(super) fn lasts(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
         for (place, (words, chosen)) in dialog.lasts().enumerate() {
             let text = RichText::new(words).font(mono());
             if ui.selectable_label(chosen, text).clicked() {
-                scene.say(dialog::Msg::Last(place));
+                scene.send(dialog::Msg::Last(place));
             }
         }
         line(ui, "Alt+1–5", scene.colours.dim);
@@ -206,7 +206,7 @@ pub(super) fn why(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, width: f3
             focus_once(ui, &edit, &dialog.id);
         }
         if edit.changed() {
-            scene.say(dialog::Msg::Reason(reason));
+            scene.send(dialog::Msg::Reason(reason));
         }
     });
     let Some(env) = dialog.must_type(scene.model) else { return };
@@ -218,7 +218,7 @@ pub(super) fn why(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, width: f3
         let edit = edit.labelled_by(label.id);
         focus_once(ui, &edit, &dialog.id);
         if edit.changed() {
-            scene.say(dialog::Msg::Typed(typed));
+            scene.send(dialog::Msg::Typed(typed));
         }
     });
 }
@@ -291,7 +291,7 @@ fn warn(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, warning: &Warning) 
         let mut accepted = dialog.accept.contains(ladder);
         let text = format!("I accept this for {ladder} (Alt+A)");
         if ui.checkbox(&mut accepted, RichText::new(text).font(mono())).clicked() {
-            scene.say(dialog::Msg::Accept(ladder.clone()));
+            scene.send(dialog::Msg::Accept(ladder.clone()));
         }
     }
 }
@@ -353,7 +353,7 @@ pub(super) fn ending(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
         let esc = Button::new(RichText::new("Esc cancel").font(mono()));
         let esc = esc.stroke(eframe::egui::Stroke::new(1.5, colours.text));
         if ui.add(esc).clicked() {
-            scene.say(Msg::Back);
+            scene.send(Msg::Back);
         }
         let words = match &dialog.about {
             About::Order { .. } => "set this order".to_owned(),
@@ -361,7 +361,7 @@ pub(super) fn ending(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
         };
         let text = RichText::new(format!("Ctrl+Enter {words}")).font(mono());
         if ui.add_enabled(obstacle.is_none(), Button::new(text)).clicked() {
-            scene.say(dialog::Msg::Send);
+            scene.send(dialog::Msg::Send);
         }
     });
     if let Some(why) = obstacle.filter(|_| !dialog.is_sent()) {

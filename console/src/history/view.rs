@@ -41,7 +41,7 @@ fn filters(ui: &mut Ui, scene: &mut Scene<'_>) {
         for preset in Preset::ALL {
             let chosen = scene.model.history.preset == preset;
             if ui.selectable_label(chosen, RichText::new(preset.name()).font(mono())).clicked() {
-                scene.say(history::Msg::Preset(preset));
+                scene.send(history::Msg::Preset(preset));
             }
         }
         ui.separator();
@@ -64,7 +64,7 @@ fn filter(ui: &mut Ui, scene: &mut Scene<'_>) {
     let Some(typed) = &history.typing else {
         let text = RichText::new(format!("/ {}", history.filter)).font(mono());
         if ui.selectable_label(false, text.color(scene.colours.text)).clicked() {
-            scene.say(history::Msg::Filter);
+            scene.send(history::Msg::Filter);
         }
         return;
     };
@@ -74,7 +74,7 @@ fn filter(ui: &mut Ui, scene: &mut Scene<'_>) {
     let edit = ui.add(edit.id(Id::unique("filter"))).labelled_by(label.id);
     focus_once(ui, &edit, &format!("filter {}", history.asked));
     if edit.changed() {
-        scene.say(history::Msg::FilterText(text));
+        scene.send(history::Msg::FilterText(text));
     }
     line(ui, "Enter, Esc", scene.colours.dim);
 }
@@ -91,7 +91,7 @@ fn groups(ui: &mut Ui, scene: &mut Scene<'_>) {
             let text = format!("{} {} {}", group.rung, group.what, group.count);
             let text = RichText::new(text).font(mono()).color(scene.colours.warn);
             if ui.selectable_label(chosen, text).clicked() {
-                scene.say(history::Msg::Group(place));
+                scene.send(history::Msg::Group(place));
             }
         }
         line(ui, ". next, Enter narrows", scene.colours.dim);
@@ -124,7 +124,7 @@ fn rows(ui: &mut Ui, scene: &mut Scene<'_>) {
     let on = if several { "  RELAY" } else { "" };
     let head = RichText::new(heading() + on).font(mono()).color(colours.dim);
     if ui.selectable_label(false, head).on_hover_text("s: next order; the relay sorts").clicked() {
-        scene.say(history::Msg::Sort);
+        scene.send(history::Msg::Sort);
     }
     let shown = scene.model.history.rows.shown();
     if shown.is_empty() && scene.model.history.rows.waits_for.is_empty() {
@@ -151,6 +151,6 @@ fn rows(ui: &mut Ui, scene: &mut Scene<'_>) {
         }
     });
     if let Some((relay, id)) = clicked {
-        scene.say(history::Msg::Select(relay, id));
+        scene.send(history::Msg::Select(relay, id));
     }
 }

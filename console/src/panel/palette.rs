@@ -18,7 +18,7 @@ pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
         let edit = ui.add(edit).labelled_by(label.id);
         edit.request_focus();
         if edit.changed() {
-            scene.say(Msg::PaletteText(text));
+            scene.send(Msg::PaletteText(text));
         }
         let found = commands::found(&palette.text);
         if found.is_empty() {
@@ -33,7 +33,7 @@ pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
                     row.scroll_to_me(None);
                 }
                 if row.clicked() {
-                    scene.say(Msg::Run(place));
+                    scene.send(Msg::Run(place));
                 }
             }
         });

@@ -26,14 +26,14 @@ pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
         let edit = ui.add(edit).labelled_by(label.id);
         focus_once(ui, &edit, known.name());
         if edit.changed() {
-            scene.say(Msg::TokenText(text));
+            scene.send(Msg::TokenText(text));
         }
         ui.horizontal(|ui| {
             if ui.button(RichText::new("Esc cancel").font(mono())).clicked() {
-                scene.say(Msg::Back);
+                scene.send(Msg::Back);
             }
             if ui.button(RichText::new("Enter use it").font(mono())).clicked() {
-                scene.say(Msg::Enter);
+                scene.send(Msg::Enter);
             }
         });
     });

@@ -20,7 +20,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
             let colour = if chosen { scene.colours.text } else { scene.colours.dim };
             let text = RichText::new(format!("{number} {}", screen.name())).font(mono());
             if ui.selectable_label(chosen, text.color(colour)).clicked() {
-                scene.say(Msg::Go(screen));
+                scene.send(Msg::Go(screen));
             }
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| right(ui, scene));
@@ -35,7 +35,7 @@ fn relays(ui: &mut Ui, scene: &mut Scene<'_>) {
         let text = RichText::new(env).font(mono()).color(colours.text).strong();
         let all = ui.selectable_label(false, text).on_hover_text("all of this env together (r)");
         if all.clicked() {
-            scene.say(Msg::Watch(View::Env(viewed.first().copied().unwrap_or(0))));
+            scene.send(Msg::Watch(View::Env(viewed.first().copied().unwrap_or(0))));
         }
     }
     for (index, known) in scene.model.relays.iter().enumerate() {
@@ -53,7 +53,7 @@ fn relays(ui: &mut Ui, scene: &mut Scene<'_>) {
         let several = scene.model.relays.len() > 1;
         let text = if several && viewed.contains(&index) { text.underline() } else { text };
         if ui.selectable_label(false, text).clicked() {
-            scene.say(Msg::Watch(View::One(index)));
+            scene.send(Msg::Watch(View::One(index)));
         }
     }
 }

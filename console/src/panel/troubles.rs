@@ -38,7 +38,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
         let text = if here { text.underline() } else { text };
         let label = Label::new(text).truncate().sense(Sense::click());
         if ui.add(label).on_hover_text(&trouble.text).clicked() {
-            scene.say(board::Msg::TroubleAt(place));
+            scene.send(board::Msg::TroubleAt(place));
         }
     }
     let more = troubles.len().saturating_sub(SHOWN);
@@ -46,7 +46,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
         let text = if all { "  fewer".to_owned() } else { format!("  +{more} more, ] goes on") };
         let text = RichText::new(text).font(mono()).color(colours.dim);
         if ui.add(Label::new(text).sense(Sense::click())).clicked() {
-            scene.say(board::Msg::AllTroubles);
+            scene.send(board::Msg::AllTroubles);
         }
     }
 }

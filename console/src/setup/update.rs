@@ -29,5 +29,5 @@ fn scale(model: &mut Model, by: i32, now: i64) {
     };
     // Whole tenths, whatever was added before.
     model.settings.scale = ((scale * 10.0).round() / 10.0).clamp(SCALES.0, SCALES.1);
-    model.say(format!("scale {:.0} %", model.settings.scale * 100.0), now);
+    model.notify(format!("scale {:.0} %", model.settings.scale * 100.0), now);
 }

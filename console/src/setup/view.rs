@@ -42,7 +42,7 @@ fn settings(ui: &mut Ui, scene: &mut Scene<'_>) {
     let on = |is: bool| if is { "on" } else { "off" };
     let mut button = |ui: &mut Ui, text: String, msg: setup::Msg| {
         if ui.button(RichText::new(text).font(mono())).clicked() {
-            scene.say(msg);
+            scene.send(msg);
         }
     };
     ui.horizontal_wrapped(|ui| {

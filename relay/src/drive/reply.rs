@@ -88,7 +88,7 @@ pub fn set_id(headers: &mut HeaderMap, id: &str) {
 /// An error as a whole answer.
 ///
 /// The relay has tried already, so SDKs are told not to; only where it knows
-/// when asking again is worth while do they hear that time instead.
+/// when asking again is worth while are they told that time instead.
 #[must_use]
 pub fn error_reply(to: Dialect, error: &ClientError<'_>, ask_again: Option<AskAgain>) -> Reply {
     let ClientError { status, request_id, .. } = *error;

@@ -72,7 +72,7 @@ fn heading(
     let label =
         ui.selectable_label(is_all, text).on_hover_text("all of it, to be changed together");
     if label.clicked() {
-        scene.say(board::Msg::Heading(names));
+        scene.send(board::Msg::Heading(names));
     }
 }
 
@@ -109,6 +109,6 @@ fn one(ui: &mut Ui, scene: &mut Scene<'_>, rung: &RungState, stale: Option<i64>)
     );
     let chosen = scene.model.selected.rung.as_ref() == Some(&rung.name);
     if ui.selectable_label(chosen, RichText::new(text).font(mono()).color(colour)).clicked() {
-        scene.say(board::Msg::Select { ladder: None, rung: Some(rung.name.clone()) });
+        scene.send(board::Msg::Select { ladder: None, rung: Some(rung.name.clone()) });
     }
 }

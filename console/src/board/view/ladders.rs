@@ -101,7 +101,7 @@ fn one(ui: &mut Ui, scene: &mut Scene<'_>, state: &LadderState, grid: Grid) {
         follow(ui, &cell);
     }
     if cell.clicked() {
-        scene.say(board::Msg::Select { ladder: Some(state.name.clone()), rung: None });
+        scene.send(board::Msg::Select { ladder: Some(state.name.clone()), rung: None });
     }
     for (place, name) in state.order.iter().enumerate().take(grid.columns) {
         let more = state.order.len() - grid.columns.min(state.order.len());
@@ -121,7 +121,7 @@ fn one(ui: &mut Ui, scene: &mut Scene<'_>, state: &LadderState, grid: Grid) {
         };
         if rung_cell(ui, scene, (state, rung), mark, grid).clicked() {
             let (ladder, rung) = (Some(state.name.clone()), Some(name.clone()));
-            scene.say(board::Msg::Select { ladder, rung });
+            scene.send(board::Msg::Select { ladder, rung });
         }
     }
 }

@@ -86,7 +86,7 @@ fn row(
         #[expect(clippy::cast_possible_truncation, reason = "a few rows")]
         let by = ((pointer.y - rect.center().y) / each).round() as isize;
         let to = place.saturating_add_signed(by);
-        scene.say(dialog::Msg::Place { from: place, to });
+        scene.send(dialog::Msg::Place { from: place, to });
     }
 }
 

@@ -139,7 +139,7 @@ fn ended(told: &Told) -> &'static str {
     match told.end.as_ref().unwrap() {
         End::Error(_) => "error",
         End::Cut => "truncated",
-        // Design, section 1: `[DONE]` without a finish reason counts after content.
+        // ARCHITECTURE.md, "proper end": `[DONE]` without a finish reason counts after content.
         End::Proper if told.facts.finish.is_none() => "no-finish-reason",
         End::Proper if told.facts.done => "clean",
         End::Proper => "clean-without-done",
