@@ -1,8 +1,8 @@
 //! What the core tells the shell to do.
 
-use crate::attempt::AttemptId;
 use crate::capability::Capability;
-use crate::ladder::RungIndex;
+use crate::index::AttemptId;
+use crate::index::RungIndex;
 use crate::probe::Probe;
 use shared::{
     AttemptKind, AttemptOutcome, Cause, PassedOver, RequestOutcome, StreamVerdict, TokenVerdict,

@@ -1,16 +1,13 @@
 //! One upstream call, as the walk sees it.
 
 use crate::breaker::Ticket;
+use crate::index::{AttemptId, RungIndex};
 use crate::input::Answer;
-use crate::ladder::{RungIndex, RungSpec};
+use crate::ladder::RungSpec;
 use crate::time::Time;
 use shared::{AttemptKind, AttemptOutcome, Cause};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// An attempt's number within its request, from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct AttemptId(pub u32);
 
 /// How an attempt ended, with all that goes with it.
 #[derive(Debug, Clone, Copy)]

@@ -18,14 +18,17 @@ use crate::breaker::{Breaker, State, Ticket};
 use crate::budget::Budget;
 use crate::health::Health;
 use crate::histogram::Counts;
-use crate::ladder::{Kind, LadderIndex, LadderSpec, RungIndex, RungSpec, Size};
+use crate::index::{LadderIndex, RungIndex};
+use crate::ladder::{Kind, LadderSpec, RungSpec, Size};
 use crate::order::{Order, OrderInForce};
 use crate::remembered::{Remembered, RememberedState};
 use crate::table::{Verdict, row};
 use crate::time::Time;
 use crate::transition::{Evidence, Spared, Tip, Transition};
 use crate::witness::Present;
-use shared::{AttemptOutcome, Cause, OrderSource, OverrideMode, TransitionRule};
+use shared::{
+    AttemptOutcome, Cause, OrderSource, OverrideMode, StreamVerdict, TokenVerdict, TransitionRule,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -89,6 +92,25 @@ pub struct Report {
 }
 
 impl Report {
+    /// What an attempt said about its rung: by its first token, and afterwards.
+    pub(crate) fn verdicts(&self) -> (Option<TokenVerdict>, Option<StreamVerdict>) {
+        let verdict = self.verdict();
+        let paused = self.outcome == AttemptOutcome::Overloaded && self.retry_after.is_some();
+        let token = if self.slow {
+            Some(TokenVerdict::Slow)
+        } else if self.had_token {
+            Some(TokenVerdict::Good)
+        } else {
+            (verdict == Verdict::Bad && !paused).then_some(TokenVerdict::Bad)
+        };
+        let stream = match verdict {
+            Verdict::Good if self.had_token => Some(StreamVerdict::Good),
+            Verdict::StreamBad if self.had_token => Some(StreamVerdict::Bad),
+            Verdict::Nothing | Verdict::Good | Verdict::Bad | Verdict::StreamBad => None,
+        };
+        (token, stream)
+    }
+
     /// What it says about its rung.
     pub(crate) const fn verdict(&self) -> Verdict {
         if self.excused { Verdict::Nothing } else { row(self.outcome).verdict }

@@ -5,7 +5,7 @@ use crate::action::{Failure, FailureReason};
 use crate::attempt::Attempt;
 use crate::board::Board;
 use crate::breaker::Breaker;
-use crate::ladder::RungIndex;
+use crate::index::RungIndex;
 use crate::plan::Plan;
 use crate::table::{Rank, row};
 use crate::time::Time;

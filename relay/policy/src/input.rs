@@ -1,7 +1,7 @@
 //! What the shell tells the core.
 
-use crate::attempt::AttemptId;
-use crate::ladder::RungIndex;
+use crate::index::AttemptId;
+use crate::index::RungIndex;
 use crate::time::Time;
 use shared::{Cause, Signature};
 use std::time::Duration;
@@ -132,5 +132,23 @@ impl NoHead {
     #[must_use]
     pub const fn body_was_sent(self) -> bool {
         matches!(self, Self::Closed | Self::Stale | Self::NotTaken)
+    }
+}
+
+impl Ending {
+    /// The wait that the provider asked for.
+    pub(crate) const fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Status { retry_after, .. } | Self::ErrorEvent { retry_after, .. } => *retry_after,
+            Self::Proper(_) | Self::Broken(_) | Self::NoHead(_) => None,
+        }
+    }
+
+    /// The provider's status, where it was not 200.
+    pub(crate) const fn refused_with(&self) -> Option<u16> {
+        match self {
+            Self::Status { status, .. } => Some(*status),
+            _ => None,
+        }
     }
 }

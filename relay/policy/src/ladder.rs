@@ -2,6 +2,7 @@
 
 use crate::breaker::BreakerSpec;
 use crate::capability::Capabilities;
+use crate::index::RungIndex;
 use shared::Degrade;
 use std::time::Duration;
 
@@ -13,10 +14,6 @@ pub const LINGER: Duration = Duration::from_secs(2);
 
 /// Retries on a ladder that nobody waits on, where the config sets none.
 pub(crate) const RETRIES_IF_NOBODY_WAITS: u32 = 2;
-
-/// A ladder's place in the config.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LadderIndex(pub usize);
 
 /// When a hedge starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,10 +75,6 @@ impl Default for RetrySpec {
         Self { share: 0.20, burst: 20.0 }
     }
 }
-
-/// A rung's place in the config; the same on every ladder it stands on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RungIndex(pub usize);
 
 /// What to do with an answer that ended properly without content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -23,7 +23,7 @@
 //!
 //! ```
 //! use policy::walk::Walk;
-//! use policy::{Action, Board, Ending, Input, LadderIndex, LadderSpec, NoHead};
+//! use policy::{Action, Board, Ending, Input, LadderSpec, NoHead};
 //! use policy::{Need, RungIndex, RungSpec, Time};
 //! use std::sync::Arc;
 //!
@@ -61,6 +61,7 @@ pub mod health;
 pub mod histogram;
 pub mod hold;
 mod hollow;
+mod index;
 pub mod input;
 pub mod ladder;
 mod lateness;
@@ -84,14 +85,14 @@ mod witness;
 mod tests;
 
 pub use action::{Action, Failure, FailureReason};
-pub use attempt::AttemptId;
 pub use board::{Board, Placed, places};
 pub use breaker::BreakerSpec;
 pub use capability::{Capabilities, Capability};
+pub use index::{AttemptId, LadderIndex, RungIndex};
 pub use input::{Answer, Break, Ending, Input, NoHead};
 pub use ladder::{
-    Effort, HedgeDelay, HedgeSpec, Kind, LadderIndex, LadderSpec, Need, OnEmpty, OnRefusal,
-    RetrySpec, RungIndex, RungSpec, Size,
+    Effort, HedgeDelay, HedgeSpec, Kind, LadderSpec, Need, OnEmpty, OnRefusal, RetrySpec, RungSpec,
+    Size,
 };
 pub use order::Order;
 pub use probe::Probe;

@@ -5,7 +5,8 @@
 //! one cannot overwrite each other unseen.
 
 use crate::budget::Budget;
-use crate::ladder::{LadderSpec, RungIndex};
+use crate::index::RungIndex;
+use crate::ladder::LadderSpec;
 use crate::time::Time;
 use std::sync::Arc;
 

@@ -3,7 +3,8 @@
 
 use crate::board::Board;
 use crate::capability::Capability;
-use crate::ladder::{LadderIndex, LadderSpec, Need, RungIndex, RungSpec};
+use crate::index::{LadderIndex, RungIndex};
+use crate::ladder::{LadderSpec, Need, RungSpec};
 use crate::time::Time;
 use shared::{OrderSource, PassedOver};
 

@@ -9,8 +9,9 @@
 use crate::action::Action;
 use crate::board::Board;
 use crate::capability::Capability;
+use crate::index::{LadderIndex, RungIndex};
 use crate::input::Input;
-use crate::ladder::{LadderIndex, LadderSpec, Need, RungIndex};
+use crate::ladder::{LadderSpec, Need};
 use crate::time::Time;
 use crate::walk::Walk;
 use shared::PassedOver;

@@ -8,11 +8,11 @@
 use crate::attempt::End;
 use crate::board::{Board, Report};
 use crate::breaker::Ticket;
+use crate::index::RungIndex;
 use crate::input::Ending;
-use crate::ladder::{RungIndex, Size};
+use crate::ladder::Size;
 use crate::outcome::{is_excused, is_own_fault, is_suspicion, judge};
 use crate::time::Time;
-use crate::walk::{refused_with, retry_after, verdicts};
 use shared::{AttemptOutcome, Cause, TokenVerdict};
 use std::time::Duration;
 
@@ -84,11 +84,11 @@ impl Probe {
     pub fn ended(&mut self, now: Time, ending: &Ending, board: &mut Board) {
         board.serve(now, self.client);
         // What it says is heard as if its client still waited.
-        let (retry_after, suspected) = (retry_after(ending), is_suspicion(ending));
+        let (retry_after, suspected) = (ending.retry_after(), is_suspicion(ending));
         let cause = is_own_fault(ending, self.stood_still).then_some(Cause::RelayFault);
         let excused = is_excused(ending, self.stood_still);
         let end = End { cause, retry_after, suspected, excused, ..judge(ending, false).into() };
-        self.end(now, end, refused_with(ending), board);
+        self.end(now, end, ending.refused_with(), board);
     }
 
     /// A deadline may have passed; returns whether it is done and must be cut.
@@ -143,7 +143,7 @@ impl Probe {
             excused,
         };
         if !self.slow {
-            self.verdict = verdicts(&report).0;
+            self.verdict = report.verdicts().0;
         }
         board.ended(self.rung, now, &report);
     }

@@ -3,7 +3,7 @@
 //! Whoever is woken at night reads the words first: they say what was counted, never how
 //! the rule is called.
 
-use crate::ladder::RungIndex;
+use crate::index::RungIndex;
 use crate::time::Time;
 use shared::{AttemptOutcome, BreakerState, TransitionRule};
 use std::time::Duration;

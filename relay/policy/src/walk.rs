@@ -12,20 +12,19 @@ mod hedge;
 mod onward;
 
 use crate::action::{Action, Failure, FailureReason};
-use crate::attempt::{Attempt, AttemptId, End};
+use crate::attempt::{Attempt, End};
 use crate::board::{Board, Report};
 use crate::exhausted::told;
+use crate::index::AttemptId;
+use crate::index::{LadderIndex, RungIndex};
 use crate::input::{Answer, Ending, Input};
-use crate::ladder::{DEFAULT_TTFT, LadderIndex, LadderSpec, Need, OnRefusal, RungIndex};
+use crate::ladder::{DEFAULT_TTFT, LadderSpec, Need, OnRefusal};
 use crate::outcome::{is_excused, is_own_fault, is_suspicion, judge, judge_answer};
 use crate::plan::{Plan, plan};
 use crate::probe::Probe;
-use crate::table::Verdict;
 use crate::time::Time;
 use hedge::is_silent_probe;
-use shared::{
-    AttemptKind, AttemptOutcome, Cause, PassedOver, RequestOutcome, StreamVerdict, TokenVerdict,
-};
+use shared::{AttemptKind, AttemptOutcome, Cause, PassedOver, RequestOutcome, TokenVerdict};
 use std::sync::Arc;
 
 /// Where the walk stands.
@@ -336,7 +335,7 @@ impl Walk {
         out: &mut Vec<Action>,
     ) {
         let Some(attempt) = self.live(id) else { return };
-        attempt.status = refused_with(ending);
+        attempt.status = ending.refused_with();
         let own_fault = is_own_fault(ending, attempt.stood_still);
         let excused = is_excused(ending, attempt.stood_still);
         // After a finish reason only usage and terminator were due: a break there
@@ -345,7 +344,7 @@ impl Walk {
             (Some((_, answer)), Ending::Broken(_)) => judge_answer(answer),
             _ => judge(ending, attempt.first_token.is_some()),
         };
-        let (retry_after, suspected) = (retry_after(ending), is_suspicion(ending));
+        let (retry_after, suspected) = (ending.retry_after(), is_suspicion(ending));
         let cause = own_fault.then_some(Cause::RelayFault);
         let end = End { cause, retry_after, suspected, excused, ..outcome.into() };
         self.close(now, id, end, board, out);
@@ -427,7 +426,7 @@ impl Walk {
             client,
             excused,
         };
-        let (verdict, stream_verdict) = verdicts(&report);
+        let (verdict, stream_verdict) = report.verdicts();
         board.ended(attempt.rung, now, &report);
         out.push(Action::AttemptEnded {
             attempt: id,
@@ -567,41 +566,6 @@ const fn answered(outcome: AttemptOutcome) -> RequestOutcome {
     match outcome {
         AttemptOutcome::Refused => RequestOutcome::Refused,
         _ => RequestOutcome::Ok,
-    }
-}
-
-/// What an attempt said about its rung: by its first token, and afterwards.
-pub(super) fn verdicts(report: &Report) -> (Option<TokenVerdict>, Option<StreamVerdict>) {
-    let verdict = report.verdict();
-    let paused = report.outcome == AttemptOutcome::Overloaded && report.retry_after.is_some();
-    let token = if report.slow {
-        Some(TokenVerdict::Slow)
-    } else if report.had_token {
-        Some(TokenVerdict::Good)
-    } else {
-        (verdict == Verdict::Bad && !paused).then_some(TokenVerdict::Bad)
-    };
-    let stream = match verdict {
-        Verdict::Good if report.had_token => Some(StreamVerdict::Good),
-        Verdict::StreamBad if report.had_token => Some(StreamVerdict::Bad),
-        Verdict::Nothing | Verdict::Good | Verdict::Bad | Verdict::StreamBad => None,
-    };
-    (token, stream)
-}
-
-/// The wait that the provider asked for.
-pub(super) const fn retry_after(ending: &Ending) -> Option<std::time::Duration> {
-    match ending {
-        Ending::Status { retry_after, .. } | Ending::ErrorEvent { retry_after, .. } => *retry_after,
-        Ending::Proper(_) | Ending::Broken(_) | Ending::NoHead(_) => None,
-    }
-}
-
-/// The provider's status, where it was not 200.
-pub(super) const fn refused_with(ending: &Ending) -> Option<u16> {
-    match ending {
-        Ending::Status { status, .. } => Some(*status),
-        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Board, Report, frozen};
 use crate::breaker::State;
 use crate::health::Witness;
-use crate::ladder::RungIndex;
+use crate::index::RungIndex;
 use crate::time::Time;
 use crate::transition::Tip;
 use shared::TransitionRule;

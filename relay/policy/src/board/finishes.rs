@@ -2,7 +2,7 @@
 //! has been cut.
 
 use super::Board;
-use crate::ladder::RungIndex;
+use crate::index::RungIndex;
 
 impl Board {
     /// A rung has sent a finish reason.

@@ -9,7 +9,8 @@
 
 use super::Board;
 use crate::health::Health;
-use crate::ladder::{LadderIndex, LadderSpec, RungIndex, RungSpec};
+use crate::index::{LadderIndex, RungIndex};
+use crate::ladder::{LadderSpec, RungSpec};
 use crate::order::OrderInForce;
 use crate::time::Time;
 use shared::TransitionRule;

@@ -1,7 +1,8 @@
 //! What a call is given on a rung: its mark, its hedge delay, its clocks.
 
 use super::{A_CHANCE, Board};
-use crate::ladder::{HedgeSpec, RungIndex, Size};
+use crate::index::RungIndex;
+use crate::ladder::{HedgeSpec, Size};
 use std::time::Duration;
 
 impl Board {

@@ -2,7 +2,7 @@
 
 use super::Board;
 use crate::breaker::State;
-use crate::ladder::RungIndex;
+use crate::index::RungIndex;
 use crate::time::Time;
 use shared::{OverrideMode, PassedOver};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Who stands behind an override or an order, and why.
 
-use crate::ladder::{LadderIndex, RungIndex};
+use crate::index::{LadderIndex, RungIndex};
 use shared::UnixMillis;
 
 /// Who made an override or an order, why, and until when.

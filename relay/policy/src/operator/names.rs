@@ -1,7 +1,7 @@
 //! What the config in force calls the rungs and ladders of the board.
 
 use super::refused::Refused;
-use crate::ladder::{LadderIndex, RungIndex};
+use crate::index::{LadderIndex, RungIndex};
 use shared::RefusedReason;
 use shared::admin::changes::Target;
 

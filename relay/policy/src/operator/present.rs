@@ -4,7 +4,7 @@ use super::attribution::Attributions;
 use super::names::Names;
 use super::steps::{Steps, Thing};
 use crate::board::Board;
-use crate::ladder::{LadderIndex, RungIndex};
+use crate::index::{LadderIndex, RungIndex};
 use crate::time::Time;
 use shared::admin::changes::{OrderNow, OverrideNow, Present};
 use shared::{OrderSource, OverrideMode};

@@ -3,7 +3,7 @@
 use super::refused::Refused;
 use crate::board::Board;
 use crate::breaker::{Breaker, State};
-use crate::ladder::RungIndex;
+use crate::index::RungIndex;
 use crate::time::Time;
 use shared::OverrideMode;
 use shared::RefusedReason;

@@ -3,7 +3,7 @@
 use super::attribution::Attribution;
 use super::names::Names;
 use super::refused::{Refused, check_reason};
-use crate::ladder::{LadderIndex, RungIndex};
+use crate::index::{LadderIndex, RungIndex};
 use shared::RefusedReason;
 use shared::admin::changes::{Change, ChangeRequest, NewOrder};
 use shared::admin::ttl::Ttl;

@@ -4,7 +4,7 @@ use super::attribution::Attribution;
 use super::names::Names;
 use super::refused::Refused;
 use super::steps::{Force, Reorder, Steps, Thing};
-use crate::ladder::{LadderIndex, RungIndex};
+use crate::index::{LadderIndex, RungIndex};
 use crate::order::adapt;
 use shared::RefusedReason;
 use shared::admin::actions::{Action, ActionKind};

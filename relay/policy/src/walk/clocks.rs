@@ -6,12 +6,14 @@
 
 use super::{State, Walk};
 use crate::action::{Action, FailureReason};
-use crate::attempt::{Attempt, AttemptId, End};
+use crate::attempt::{Attempt, End};
 use crate::board::Board;
 use crate::budget::Budget;
 use crate::exhausted::told;
+use crate::index::AttemptId;
+use crate::index::RungIndex;
 use crate::input::Answer;
-use crate::ladder::{DEFAULT_TTFT, LINGER, RungIndex};
+use crate::ladder::{DEFAULT_TTFT, LINGER};
 use crate::outcome::judge_answer;
 use crate::time::Time;
 use shared::{AttemptKind, AttemptOutcome, RequestOutcome};

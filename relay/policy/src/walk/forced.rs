@@ -7,10 +7,11 @@
 
 use super::{State, Walk};
 use crate::action::{Action, FailureReason};
-use crate::attempt::{Attempt, AttemptId, End};
+use crate::attempt::{Attempt, End};
 use crate::board::Board;
 use crate::exhausted::told;
-use crate::ladder::RungIndex;
+use crate::index::AttemptId;
+use crate::index::RungIndex;
 use crate::time::Time;
 use shared::{AttemptKind, Cause, PassedOver, RequestOutcome};
 

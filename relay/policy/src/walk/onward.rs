@@ -3,12 +3,14 @@
 
 use super::{Pause, State, Walk, answered};
 use crate::action::{Action, Failure, FailureReason};
-use crate::attempt::{Attempt, AttemptId};
+use crate::attempt::Attempt;
 use crate::board::Board;
 use crate::budget::Budget;
 use crate::exhausted::{failure, told};
+use crate::index::AttemptId;
+use crate::index::RungIndex;
 use crate::input::{Ending, NoHead};
-use crate::ladder::{OnEmpty, OnRefusal, RETRIES_IF_NOBODY_WAITS, RungIndex};
+use crate::ladder::{OnEmpty, OnRefusal, RETRIES_IF_NOBODY_WAITS};
 use crate::outcome::is_of_this_rung;
 use crate::table::{Again, Next, row};
 use crate::time::Time;
