@@ -84,7 +84,7 @@ impl Console {
         let ctx = ui.ctx().clone();
         let looks = (self.model.settings.light, self.model.settings.scale);
         if self.dressed != Some(looks) {
-            theme::dress(&ctx, looks);
+            theme::dress(&ctx, looks.0, looks.1);
             self.dressed = Some(looks);
         }
         let focus = match (ctx.text_edit_focused(), ctx.egui_wants_keyboard_input()) {

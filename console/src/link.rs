@@ -179,13 +179,21 @@ async fn carry_out(remote: &Remote, task: Task) -> Option<News> {
         }
         Task::Change { relay, request } => {
             let id = request.id.clone();
-            done(remote, (relay, id), (Method::POST, &["changes"]), &request, PATIENCE).await
+            done(
+                remote,
+                relay,
+                id,
+                Call { method: Method::POST, path: &["changes"] },
+                &request,
+                PATIENCE,
+            )
+            .await
         }
         Task::Action { relay, id, path, ends, body } => {
             let path: Vec<&str> = path.iter().map(String::as_str).collect();
             let patience = if path.last() == Some(&"check") { CHECK_PATIENCE } else { PATIENCE };
             let method = if ends { Method::DELETE } else { Method::POST };
-            done(remote, (relay, id), (method, &path), &body, patience).await
+            done(remote, relay, id, Call { method, path: &path }, &body, patience).await
         }
         Task::Requests { relay, asked, what, query } => {
             let found = read(remote, &["requests"], &query).await;
@@ -228,11 +236,18 @@ async fn carry_out(remote: &Remote, task: Task) -> Option<News> {
     })
 }
 
+/// How the admin API is called.
+struct Call<'a> {
+    method: Method,
+    path: &'a [&'a str],
+}
+
 /// Sends it once, and looks it up by its id where no answer came.
 async fn done(
     remote: &Remote,
-    (relay, id): (usize, String),
-    (method, path): (Method, &[&str]),
+    relay: usize,
+    id: String,
+    Call { method, path }: Call<'_>,
     body: &impl serde::Serialize,
     patience: Duration,
 ) -> News {

@@ -43,7 +43,7 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
         }
         News::Done { relay, id, result } => done(model, relay, &id, result, now),
         News::Requests { relay, asked, what, found } => {
-            return requests(model, (relay, asked, what), found, now);
+            return requests(model, relay, asked, what, found, now);
         }
         News::Request { relay, id, found } => {
             if model.history.selected == Some((relay, id)) {
@@ -160,7 +160,9 @@ fn shown(model: &mut Model, relay: usize, kind: Option<FeedKind>, hands: bool) -
 
 fn requests(
     model: &mut Model,
-    (relay, asked, what): (usize, u64, Which),
+    relay: usize,
+    asked: u64,
+    what: Which,
     found: Result<RequestPage, CallError>,
     now: i64,
 ) -> Vec<Task> {
@@ -243,7 +245,7 @@ fn done(
         said = mine.heard.values().cloned().collect();
         can_undo = is_done && mine.change.is_some();
         let (change, undoes) = (mine.change.clone(), mine.undoes.clone());
-        remember(model, (relay, id), change.filter(|_| is_done), undoes.filter(|_| is_done));
+        remember(model, relay, id, change.filter(|_| is_done), undoes.filter(|_| is_done));
     }
     let said = said.join("; ");
     if let Some(dialog) = model.dialog.as_mut().filter(|dialog| dialog.id == id) {
@@ -295,7 +297,8 @@ fn looked_up(
 /// What can be taken back with `u`, after a relay did something.
 fn remember(
     model: &mut Model,
-    (relay, id): (usize, &str),
+    relay: usize,
+    id: &str,
     change: Option<String>,
     undoes: Option<String>,
 ) {

@@ -81,7 +81,7 @@ pub const fn mono() -> FontId {
 }
 
 /// Gives a context the console's looks: the light theme or the dark one, and its scale.
-pub fn dress(ctx: &Context, (light, scale): (bool, f32)) {
+pub fn dress(ctx: &Context, light: bool, scale: f32) {
     ctx.set_zoom_factor(scale);
     // The console's own keys do it, so that it is remembered.
     ctx.options_mut(|options| options.zoom_with_keyboard = false);

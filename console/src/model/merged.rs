@@ -74,7 +74,7 @@ pub fn merge(relays: &[WatchedRelay], viewed: &[usize], now: i64) -> Option<Merg
         sum.relay.waiting += board.relay.waiting;
         for rung in board.rungs {
             let at = board.at;
-            add_rung(&mut sum.rungs, rung, (sum.at, at), &mut spread);
+            add_rung(&mut sum.rungs, rung, sum.at, at, &mut spread);
         }
         for ladder in board.ladders {
             add_ladder(&mut sum.ladders, ladder, &mut differ);
@@ -97,7 +97,8 @@ pub fn merge(relays: &[WatchedRelay], viewed: &[usize], now: i64) -> Option<Merg
 fn add_rung(
     all: &mut Vec<RungState>,
     rung: RungState,
-    (ours, theirs): (UnixMillis, UnixMillis),
+    ours: UnixMillis,
+    theirs: UnixMillis,
     spread: &mut BTreeMap<String, Spread>,
 ) {
     let count = spread.entry(rung.name.clone()).or_default();
@@ -232,7 +233,7 @@ fn add_ladder(all: &mut Vec<LadderState>, ladder: LadderState, differ: &mut Vec<
     let (here, there) = (known.users.ok, ladder.users.ok);
     for step in ladder.steps {
         match known.steps.iter_mut().find(|known| known.rung == step.rung) {
-            Some(known) => add_step(known, &step, (here, there)),
+            Some(known) => add_step(known, &step, here, there),
             None => known.steps.push(step),
         }
     }
@@ -285,7 +286,7 @@ fn add_users(sum: &mut Users, other: &Users) {
 }
 
 /// Shares are of answers: each counts for as many as its relay gave.
-fn add_step(sum: &mut Step, other: &Step, (here, there): (u64, u64)) {
+fn add_step(sum: &mut Step, other: &Step, here: u64, there: u64) {
     let whole = here + there;
     let both = |a: Option<f64>, b: Option<f64>| match (a, b) {
         (Some(a), Some(b)) if whole > 0 => {

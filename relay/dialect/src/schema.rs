@@ -4,7 +4,11 @@
 //! what they cost is found first ([`work`]), and bounded. What is left takes seconds at the
 //! worst, so it is nothing for a worker.
 
+mod error;
+mod limits;
 mod work;
+
+pub use error::SchemaError;
 
 use jsonschema::PatternOptions;
 use serde_json::Value;
@@ -45,9 +49,8 @@ impl Schema {
     /// # Errors
     /// It is no schema, too much work, or refers to something outside of it. The text does
     /// not quote it.
-    pub fn new(raw: &RawValue) -> Result<Self, String> {
-        let schema: Value =
-            serde_json::from_str(raw.get()).map_err(|_| "it nests too deep".to_owned())?;
+    pub fn new(raw: &RawValue) -> Result<Self, SchemaError> {
+        let schema: Value = serde_json::from_str(raw.get()).map_err(|_| SchemaError::Nests)?;
         let work = Work::of(&schema)?;
         let patterns = PatternOptions::fancy_regex()
             .backtrack_limit(BACKTRACKS)
@@ -55,8 +58,7 @@ impl Schema {
             .dfa_size_limit(PATTERN_SIZE);
         let options = jsonschema::options().with_pattern_options(patterns);
         // Its own text quotes the schema.
-        let validator =
-            options.build(&schema).map_err(|_| "it is not a valid JSON schema".to_owned())?;
+        let validator = options.build(&schema).map_err(|_| SchemaError::Invalid)?;
         Ok(Self { validator, work })
     }
 
@@ -89,7 +91,7 @@ fn told(error: &jsonschema::ValidationError<'_>) -> String {
 mod tests {
     use super::*;
 
-    fn schema(text: &str) -> Result<Schema, String> {
+    fn schema(text: &str) -> Result<Schema, SchemaError> {
         Schema::new(serde_json::from_str(text).unwrap())
     }
 

@@ -73,7 +73,7 @@ fn caused(transition: &Transition) -> HealthCause {
     }
 }
 
-pub(super) fn cause(rule: TransitionRule, (n, bad): (u32, u32)) -> HealthCause {
+pub(super) fn cause(rule: TransitionRule, n: u32, bad: u32) -> HealthCause {
     HealthCause {
         rule: rule.into(),
         text: rule.text().to_owned(),

@@ -308,7 +308,7 @@ async fn schema(
     let asked = Arc::clone(request);
     let making = Aside::Checks.run(request.size(), move || asked.schema().map(Schema::new));
     let schema = match tokio::time::timeout(SCHEMA_TIME, making).await {
-        Ok(Ok(schema)) => schema.transpose(),
+        Ok(Ok(schema)) => schema.transpose().map_err(|why| why.to_string()),
         Ok(Err(_panicked)) => return Err(fault()),
         Err(_elapsed) => Err(format!("it was not ready within {SCHEMA_TIME:?}")),
     };

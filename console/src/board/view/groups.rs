@@ -22,7 +22,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     line(ui, head, colours.dim);
     let stale = scene.model.is_stale(scene.now).then_some(0);
     for (name, rungs) in groups(board, scene.model.turn) {
-        heading(ui, scene, board, (&name, &rungs));
+        heading(ui, scene, board, &name, &rungs);
         for rung in rungs {
             one(ui, scene, rung, stale);
         }
@@ -30,12 +30,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
 }
 
 /// What the rungs of a heading do together.
-fn heading(
-    ui: &mut Ui,
-    scene: &mut Scene<'_>,
-    board: &Board,
-    (name, rungs): (&str, &[&RungState]),
-) {
+fn heading(ui: &mut Ui, scene: &mut Scene<'_>, board: &Board, name: &str, rungs: &[&RungState]) {
     let colours = scene.colours;
     let Together { calls, bad, slow, rps, cost_nps, is_priced, p95, out, sick } =
         together(rungs, board.at);

@@ -81,7 +81,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     });
     if !fits {
         let top = shown.state.clamped_offset().y;
-        out_of_view(ui, scene, &ladders, (top / row, (top + shown.inner.height()) / row));
+        out_of_view(ui, scene, &ladders, top / row, (top + shown.inner.height()) / row);
     }
 }
 
@@ -96,7 +96,7 @@ fn one(ui: &mut Ui, scene: &mut Scene<'_>, state: &LadderState, grid: Grid) {
     }
     let selected = scene.model.selected.clone();
     let chosen = selected.ladder.as_ref() == Some(&state.name);
-    let cell = ladder_cell(ui, scene, &words, (hurt, chosen && selected.rung.is_none()), grid);
+    let cell = ladder_cell(ui, scene, &words, hurt, chosen && selected.rung.is_none(), grid);
     if chosen {
         follow(ui, &cell);
     }
@@ -119,7 +119,7 @@ fn one(ui: &mut Ui, scene: &mut Scene<'_>, state: &LadderState, grid: Grid) {
             (true, false) => Badge::Same,
             _ => Badge::No,
         };
-        if rung_cell(ui, scene, (state, rung), mark, grid).clicked() {
+        if rung_cell(ui, scene, state, rung, mark, grid).clicked() {
             let (ladder, rung) = (Some(state.name.clone()), Some(name.clone()));
             scene.send(board::Msg::Select { ladder, rung });
         }
@@ -137,7 +137,7 @@ fn follow(ui: &Ui, cell: &Response) {
 }
 
 /// The sick ladders above and below what is seen.
-fn out_of_view(ui: &mut Ui, scene: &Scene<'_>, ladders: &[&LadderState], (top, end): (f32, f32)) {
+fn out_of_view(ui: &mut Ui, scene: &Scene<'_>, ladders: &[&LadderState], top: f32, end: f32) {
     let now = scene.relay_now();
     let is_sick = |ladder: &LadderState| {
         let rungs = ladder.order.iter().filter_map(|name| scene.model.rung(name));
@@ -190,7 +190,8 @@ fn ladder_cell(
     ui: &mut Ui,
     scene: &Scene<'_>,
     words: &[String; 3],
-    (hurt, chosen): (bool, bool),
+    hurt: bool,
+    chosen: bool,
     grid: Grid,
 ) -> Response {
     let colours = scene.colours;
@@ -215,7 +216,8 @@ fn text_cell(ui: &mut Ui, scene: &Scene<'_>, grid: Grid, text: &str) {
 fn rung_cell(
     ui: &mut Ui,
     scene: &Scene<'_>,
-    (state, rung): (&LadderState, &RungState),
+    state: &LadderState,
+    rung: &RungState,
     mark: Badge,
     grid: Grid,
 ) -> Response {

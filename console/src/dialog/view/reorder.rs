@@ -31,7 +31,8 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let head = format!("{:<23}{:<17}{}", "", "share", "$/h");
     line(ui, head, colours.dim);
     for (place, rung) in rungs.iter().enumerate() {
-        row(ui, scene, (dialog, rung, place), (place == *at, width));
+        let chosen = place == *at;
+        row(ui, scene, Row { dialog, rung, place, chosen, width });
     }
     line(ui, "↑↓ choose, Alt+↑↓ move, or drag", colours.dim);
     if let Some(changed) = &dialog.changed {
@@ -48,12 +49,16 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     super::ending(ui, scene, dialog);
 }
 
-fn row(
-    ui: &mut Ui,
-    scene: &mut Scene<'_>,
-    (dialog, rung, place): (&Dialog, &String, usize),
-    (chosen, width): (bool, f32),
-) {
+/// A rung of the order.
+struct Row<'a> {
+    dialog: &'a Dialog,
+    rung: &'a String,
+    place: usize,
+    chosen: bool,
+    width: f32,
+}
+
+fn row(ui: &mut Ui, scene: &mut Scene<'_>, Row { dialog, rung, place, chosen, width }: Row<'_>) {
     let colours = scene.colours;
     let (rect, response) = ui.allocate_exact_size(vec2(width, ROW), Sense::click_and_drag());
     if chosen || response.dragged() {

@@ -422,12 +422,12 @@ impl ResponsesReader {
             }
             "message" => {
                 self.told.message = true;
-                self.whole_parts(place, false, (Kind::Content, item.content), observer);
+                self.whole_parts(place, false, Kind::Content, item.content, observer);
             }
             "reasoning" => {
                 self.told.reasoning = true;
-                self.whole_parts(place, true, (Kind::Summary, item.summary), observer);
-                self.whole_parts(place, true, (Kind::Content, item.content), observer);
+                self.whole_parts(place, true, Kind::Summary, item.summary, observer);
+                self.whole_parts(place, true, Kind::Content, item.content, observer);
                 if !std::mem::replace(&mut self.item(place).signed, true) {
                     say(item.encrypted_content, observer, Event::Signature);
                 }
@@ -440,7 +440,8 @@ impl ResponsesReader {
         &mut self,
         place: u64,
         is_thought: bool,
-        (kind, parts): (Kind, Option<&RawValue>),
+        kind: Kind,
+        parts: Option<&RawValue>,
         observer: &mut Observer<'_>,
     ) {
         for (index, raw) in elements(parts).into_iter().enumerate() {

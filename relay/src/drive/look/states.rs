@@ -176,7 +176,7 @@ fn health(stand: &Stand, told: &RungHistory, seen: &RungSeen, now: Time) -> Heal
     };
     let need = stand.need;
     // What opened it before a restart is all that is known of that.
-    let earlier = opened_by.map(|rule| cause(rule, (0, 0)));
+    let earlier = opened_by.map(|rule| cause(rule, 0, 0));
     HealthState {
         state: stand.state.name().into(),
         cause: told.cause.clone().or(earlier),
