@@ -8,7 +8,7 @@
 //!
 //! Invariants:
 //! - A number is given once, under the lock; a reader sees them in ascending order.
-//! - After number N has been read, whatever is newer is read or [`Gone`] says that the
+//! - After number N has been read, whatever is newer is read or an error says that the
 //!   log has forgotten some of it.
 //! - How it is costs nothing while nobody watches: see [`Feed::is_watched`].
 
