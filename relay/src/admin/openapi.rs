@@ -1,6 +1,6 @@
 //! `GET /admin/v1/openapi.json`: the admin API, described for programs.
 //!
-//! A call is routed and described by the same line of `admin::router`, so no route is
+//! A call is routed and described by the same line of `admin.rs`, so no route is
 //! missing here. Types say in `shared` what they look like, handlers what they take and
 //! give; what most of them have in common stands in the files below this one.
 
