@@ -166,7 +166,7 @@ fn command(key: Key, modifiers: Modifiers, model: &Model) -> Option<Msg> {
     };
     let shifted = Some(shifted).filter(|_| modifiers.shift);
     let found = shifted.and_then(|key| of_key(&key)).or_else(|| of_key(&plain));
-    // An order is the list's: elsewhere nobody would see it change.
+    // Only History shows the list that is sorted.
     let is_elsewhere = model.screen != Screen::History;
     found.filter(|msg| !(is_elsewhere && *msg == Msg::History(history::Msg::Sort)))
 }
@@ -280,5 +280,41 @@ mod tests {
         let mut events = vec![Event::PointerGone];
         assert!(!turns.take(&mut events));
         assert_eq!(events, [Event::PointerGone]);
+    }
+
+    /// The key that is pressed for what the table of commands writes.
+    fn pressed(written: &str) -> Option<(Key, Modifiers)> {
+        let (letter, modifiers) = match written.strip_prefix("Ctrl+") {
+            Some(letter) => (letter, Modifiers::COMMAND),
+            None if written == "?" => ("/", Modifiers::SHIFT),
+            None if written.chars().all(|c| c.is_ascii_uppercase()) => (written, Modifiers::SHIFT),
+            None => (written, Modifiers::NONE),
+        };
+        Some((Key::from_name(&letter.to_uppercase())?, modifiers))
+    }
+
+    #[test]
+    fn every_key_of_the_table_does_what_stands_beside_it() {
+        let history = Model { screen: Screen::History, ..Model::default() };
+        let mut seen = 0;
+        for command in crate::commands::all() {
+            // Moves have two keys, and are told by `moves`.
+            if command.key.is_empty() || command.key == "← →" {
+                continue;
+            }
+            let key = if command.key == "Enter" {
+                (Key::Enter, Modifiers::NONE)
+            } else {
+                pressed(command.key).unwrap()
+            };
+            let found = of(key.0, key.1, &history, Focus::None);
+            assert_eq!(found, Some(command.msg), "{}", command.key);
+            seen += 1;
+        }
+        assert!(seen > 30, "{seen}");
+        // Shift does not matter where the table has no key with it.
+        let found = of(Key::G, Modifiers::SHIFT, &history, Focus::None);
+        assert_eq!(found, of_key("g"));
+        assert_eq!(of(Key::S, Modifiers::NONE, &Model::default(), Focus::None), None);
     }
 }

@@ -16,11 +16,3 @@ pub struct Usage {
     /// Part of `output` that was reasoning.
     pub reasoning: Option<u64>,
 }
-
-impl Usage {
-    /// Whether the provider has said both what went in and what came out.
-    #[must_use]
-    pub const fn is_complete(&self) -> bool {
-        self.input.is_some() && self.output.is_some()
-    }
-}

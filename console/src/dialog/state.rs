@@ -142,7 +142,7 @@ impl Dialog {
         all
     }
 
-    /// Ladders that it would leave without a rung, and that nobody has let go.
+    /// Ladders that it would leave without a rung, and for which the engineer has not accepted that.
     #[must_use]
     pub fn unaccepted(&self) -> Vec<&str> {
         self.lost().into_iter().filter(|ladder| !self.accept.contains(*ladder)).collect()

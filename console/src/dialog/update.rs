@@ -244,7 +244,8 @@ pub(crate) fn preview(model: &mut Model) -> Vec<Task> {
     tasks
 }
 
-/// Sends it, unless something changed under it that nobody has confirmed.
+/// Sends it. If what it is about has changed since it was opened, says so first, and sends it
+/// when it is confirmed once more.
 fn send(model: &mut Model, now: i64) -> Vec<Task> {
     let Some(dialog) = &mut model.dialog else { return Vec::new() };
     if let Some(changed) = dialog.changed.take() {

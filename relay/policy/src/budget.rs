@@ -102,12 +102,6 @@ impl Budget {
         taken
     }
 
-    /// Whether the retry bucket has a token.
-    #[must_use]
-    pub fn has_retry(&self) -> bool {
-        self.retry.level + 1e-9 >= 1.0
-    }
-
     /// A hedge is over: it won its race, or it did not.
     pub const fn hedge_over(&mut self, won: bool) {
         self.hedges = (self.hedges << 1) | won as u64;

@@ -24,7 +24,7 @@
 //! ```
 //! use policy::walk::Walk;
 //! use policy::{Action, Board, Ending, Input, LadderSpec, NoHead};
-//! use policy::{Need, RungIndex, RungSpec, Time};
+//! use policy::{LadderIndex, Need, RungIndex, RungSpec, Time};
 //! use std::sync::Arc;
 //!
 //! let (first, second) = (RungIndex(0), RungIndex(1));

@@ -113,8 +113,8 @@ impl Failed {
             signature,
             certain,
             retry_after: retry_after(header, Some(&body), wall::unix()),
-            names_added_field: (added.known && error.names_added_field())
-                || (added.named && names_own_field(&error)),
+            names_added_field: (added.usage && error.names_added_field())
+                || (added.all && names_own_field(&error)),
         };
         Failure { ending, detail: format!("HTTP {status}{}", tag(&error)), error }
     }
@@ -123,10 +123,10 @@ impl Failed {
 /// Which fields of the request the relay has set, and not the client.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Added {
-    /// One that the relay adds on its own, such as the wish for usage.
-    pub(super) known: bool,
-    /// Any of them: the request was translated.
-    pub(super) named: bool,
+    /// The wish for usage, or another that the relay adds on its own.
+    pub(super) usage: bool,
+    /// All of them: the request was translated.
+    pub(super) all: bool,
 }
 
 /// What came of an error.

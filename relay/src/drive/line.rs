@@ -215,7 +215,7 @@ impl Line {
     /// What the walk is told of an error, of which the log and the client are told later.
     fn failed(&mut self, failed: Failed) -> Ending {
         let Failure { ending, detail, error } =
-            failed.ending(Added { known: self.added, named: self.reader.translates() });
+            failed.ending(Added { usage: self.added, all: self.reader.translates() });
         (self.log.detail, self.error) = (Some(detail), Some(error));
         ending
     }

@@ -6,10 +6,10 @@
 //! whole of what they are about, so that the newest one is all that is needed; the
 //! others say that something happened, and none of them is left out.
 
+use super::RequestRow;
 use super::board::{
     DrainState, JournalState, LadderSpark, OperatorHere, RungSpark, RungUsual, Users,
 };
-use super::{ConfigState, RequestRow};
 use crate::UnixMillis;
 use crate::words::words;
 use serde::{Deserialize, Serialize};
@@ -96,6 +96,3 @@ pub struct RequestBatch {
     /// How many more ended and were left out.
     pub skipped: u64,
 }
-
-/// The config was read again: the feed's `config` event.
-pub type ConfigEvent = ConfigState;

@@ -121,4 +121,9 @@ async fn an_answer_may_be_shorter_than_asked_for_where_the_rung_says_so() {
     let answer = relay.send(&ask(50)).await;
     assert_eq!(a.call(1).await.json()["max_tokens"], 50);
     assert!(relay.journaled(&answer.id()).await.attempts[0].left_out.is_empty());
+    // The new name counts; what stands under the old one is no way around the limit.
+    let both = json!({"max_completion_tokens": 50, "max_tokens": 5000});
+    relay.send(&openai::with(openai::ask("chat"), &both)).await.assert_good("short");
+    let sent = a.call(2).await.json();
+    assert_eq!((&sent["max_completion_tokens"], &sent["max_tokens"]), (&json!(50), &json!(100)));
 }

@@ -1,7 +1,7 @@
 //! A client's JSON object, taken apart without losing a member.
 //!
 //! What a reader of requests knows it takes; what is left in the end is held against a
-//! table, and what no table knows is unsupported. So a field that nobody has heard of yet
+//! table, and what no table knows is unsupported. So a field that is newer than this relay
 //! can keep a request from a rung of another dialect, but can never vanish on the way.
 
 use crate::common::fields::Fields;

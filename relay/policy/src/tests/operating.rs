@@ -1,9 +1,9 @@
 //! What operators may change: laws over random changes, and the rules as rows.
 
-use crate::operator::present::{is_in_force, override_now};
+use crate::operator::present::{is_in_force, order_now, override_now};
 use crate::operator::{
-    Applied, Attributions, LadderName, Moment, Names, RefusalKind, RungName, Stale, make,
-    plan_change, plan_undo,
+    Applied, Attributions, LadderName, Moment, Names, RefusalKind, Refused, RungName, Stale,
+    fit_order, make, plan_change, plan_undo,
 };
 use crate::{Board, LadderIndex, LadderSpec, RungIndex, RungSpec, Time};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use shared::admin::changes::{
     ActionBody, Change, ChangeRequest, ConfigWord, NewOrder, OrderNow, OverrideNow, Present, Target,
 };
 use shared::admin::ttl::Ttl;
-use shared::{OverrideMode, UnixMillis};
+use shared::{OrderSource, OverrideMode, RefusedReason, UnixMillis};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -160,13 +160,7 @@ impl Desk {
             OverrideNow { version: 0, action: None, ..now }
         });
         let ladders = (0..LADDERS.len()).map(|at| {
-            let now = crate::operator::present::order_now(
-                board,
-                made,
-                names,
-                LadderIndex(at),
-                moment.now,
-            );
+            let now = order_now(board, made, names, LadderIndex(at), moment.now);
             OrderNow { version: 0, action: None, ..now }
         });
         Present { rungs: rungs.collect(), ladders: ladders.collect() }
@@ -211,10 +205,7 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
         let named = |rungs: Vec<usize>| rungs.into_iter().map(|at| RUNGS[at]).collect::<Vec<_>>();
         let chat = chat.map(|rungs| order("chat", &named(rungs)));
         let code = code.map(|rungs| match config {
-            true => Change::Order {
-                ladder: "code".to_owned(),
-                order: NewOrder::Config(ConfigWord::Config),
-            },
+            true => config_order("code"),
             false => order("code", &named(rungs)),
         });
         overrides.chain(chat).chain(code).collect::<Vec<_>>()
@@ -357,4 +348,121 @@ fn what_makes_no_sense_is_refused_by_its_rule() {
         ..desk.seen("blind", &[order("chat", &["c", "b", "a"])], &[])
     };
     assert_eq!(desk.make(&blind).unwrap_err(), K::NeedsVersion);
+}
+
+fn config_order(ladder: &str) -> Change {
+    Change::Order { ladder: ladder.to_owned(), order: NewOrder::Config(ConfigWord::Config) }
+}
+
+#[test]
+fn what_is_so_already_makes_no_version() {
+    let mut desk = Desk::new();
+    let auto = force("a", OverrideMode::Auto);
+    let done = desk.change("nothing", &[auto.clone(), config_order("chat")], &[]).unwrap();
+    assert_eq!(done.before, done.after);
+    let moved = [force("a", OverrideMode::Demoted), order("chat", &["c", "b", "a"])];
+    desk.change("moved", &moved, &[]).unwrap();
+    let done = desk.change("back", &[auto, config_order("chat")], &[]).unwrap();
+    assert_ne!(done.before, done.after, "what was not so is changed");
+}
+
+#[test]
+fn who_and_why_are_those_of_the_version_that_they_made() {
+    let mut desk = Desk::new();
+    let moved = [force("a", OverrideMode::Demoted), order("chat", &["c", "b", "a"])];
+    desk.change("moved", &moved, &[]).unwrap();
+    let (rung, ladder, now) = (RungIndex(0), LadderIndex(0), desk.moment.now);
+    let by = |desk: &Desk| {
+        let rung = override_now(&desk.board, &desk.made, &desk.names, rung, now);
+        (rung.by, order_now(&desk.board, &desk.made, &desk.names, ladder, now).by)
+    };
+    assert_eq!(by(&desk), (Some("ann".to_owned()), Some("ann".to_owned())));
+    // Something else than an operator changes both.
+    desk.board.force(rung, now, OverrideMode::ForcedOpen);
+    let reversed = vec![RungIndex(1), RungIndex(0), RungIndex(2)];
+    desk.board.reorder(ladder, Some(crate::Order { rungs: reversed, until: None, adapted: false }));
+    assert_eq!(by(&desk), (None, None));
+}
+
+#[test]
+fn undo_leaves_alone_what_the_action_only_looked_at() {
+    let mut desk = Desk::new();
+    let mut request = desk.seen("one", &[force("a", OverrideMode::Demoted)], &[]);
+    request.expect.insert("rung/b".to_owned(), desk.board.override_version(RungIndex(1)));
+    request.expect.insert("ladder/code".to_owned(), desk.board.order_version(LadderIndex(1)));
+    let done = desk.make(&request).unwrap();
+    let other = [force("b", OverrideMode::ForcedClosed), order("code", &["d", "c"])];
+    desk.change("other", &other, &[]).unwrap();
+    desk.undo(&done, "back", &[]).unwrap();
+    assert_eq!((desk.forced(0), desk.forced(1)), (OverrideMode::Auto, OverrideMode::ForcedClosed));
+    let order = order_now(&desk.board, &desk.made, &desk.names, LadderIndex(1), desk.moment.now);
+    assert_eq!(order.order, ["d", "c"]);
+}
+
+#[test]
+fn undo_takes_no_last_rung_without_its_ladders_name() {
+    let mut desk = Desk::new();
+    let open = |rung| force(rung, OverrideMode::ForcedOpen);
+    desk.change("open", &[open("c"), open("d")], &["code"]).unwrap();
+    let auto = force("d", OverrideMode::Auto);
+    let closed = desk.change("again", &[auto], &[]).unwrap();
+    let before = desk.state();
+    assert_eq!(desk.undo(&closed, "back", &[]).unwrap_err(), RefusalKind::Conflict);
+    assert_eq!(desk.state(), before);
+    desk.undo(&closed, "back", &["code"]).unwrap();
+    assert_eq!(desk.lost(), ["code"]);
+}
+
+#[test]
+fn undo_brings_no_order_back_that_would_have_ended_meanwhile() {
+    let mut desk = Desk::new();
+    let mut request = desk.seen("short", &[order("chat", &["c", "b", "a"])], &[]);
+    request.ttl = Some("60s".parse().unwrap());
+    desk.make(&request).unwrap();
+    let later = desk.change("later", &[order("chat", &["b", "a", "c"])], &[]).unwrap();
+    desk.after(Duration::from_secs(61));
+    let version = desk.board.order_version(LadderIndex(0));
+    desk.undo(&later, "back", &[]).unwrap();
+    let order = order_now(&desk.board, &desk.made, &desk.names, LadderIndex(0), desk.moment.now);
+    assert_eq!((order.source, order.order), (OrderSource::Config, order.config_order));
+    assert_eq!(order.version, version + 1, "it came back, and then ended");
+}
+
+#[test]
+fn an_order_is_fitted_to_the_rungs_that_are_there() {
+    let desk = Desk::new();
+    for (order, fitted, adapted) in [
+        (&["c", "a", "b"][..], [2, 0, 1], false),
+        (&["c", "gone", "a", "b"], [2, 0, 1], true),
+        (&["c", "a"], [2, 0, 1], true),
+    ] {
+        let order: Vec<String> = order.iter().map(|&rung| rung.to_owned()).collect();
+        let expected = (fitted.map(RungIndex).to_vec(), adapted);
+        assert_eq!(fit_order(&desk.names, LadderIndex(0), &order), expected, "{order:?}");
+    }
+}
+
+/// The kind decides the status that the caller gets.
+#[test]
+fn each_reason_of_a_refusal_has_its_kind() {
+    use RefusalKind as K;
+    use RefusedReason as R;
+    let rows = [
+        (K::Wrong, &[R::BadId, R::NoReason, R::BadReason, R::BadChanges, R::Twice][..]),
+        (K::Wrong, &[R::BadOrder, R::Ambiguous]),
+        (K::Unknown, &[R::UnknownRung, R::UnknownLadder, R::UnknownProvider, R::UnknownDomain]),
+        (K::Unknown, &[R::UnknownName, R::UnknownNote]),
+        (K::Conflict, &[R::IdReused, R::LastRung, R::NoUndo, R::Superseded, R::Overridden]),
+        (K::Conflict, &[R::NothingToProbe]),
+        (K::Version, &[R::Version]),
+        (K::NeedsVersion, &[R::NoVersion]),
+    ];
+    let mut seen = Vec::new();
+    for (kind, reasons) in rows {
+        for &reason in reasons {
+            assert_eq!(Refused::new(reason, "").kind, kind, "{reason}");
+            seen.push(reason);
+        }
+    }
+    assert_eq!(seen.len(), R::ALL.len(), "each of them");
 }

@@ -19,7 +19,7 @@ use dialect::schema::Schema;
 use http::HeaderMap;
 use policy::{Action, AttemptId, Probe, RungIndex, Time};
 use record::AttemptStart;
-use shared::{AttemptKind, AttemptOutcome, Dialect};
+use shared::{AttemptKind, AttemptOutcome, Degrade, Dialect};
 use std::sync::Arc;
 
 /// In which manner an attempt goes out.
@@ -154,7 +154,9 @@ impl Driver {
         // Of a request that passes through, usage is all that the relay may ask for itself.
         let is_own = dialect == self.request.dialect();
         let adds = self.request.adds_usage_for(dialect);
-        let degrade = rung.spec.degrade_for(&self.need);
+        let degraded = rung.spec.degrade_for(&self.need);
+        // A request may name its limit twice: each that is too high is lowered.
+        let degrade = Degrade { max_output: rung.spec.degrade.max_output, ..degraded };
         let asked = Asked {
             request: Arc::clone(&self.request),
             ladder: Arc::clone(&self.ladder),
@@ -169,7 +171,7 @@ impl Driver {
             along: if is_own { self.along.clone() } else { HeaderMap::new() },
             max_answer: MAX_ANSWER,
             once,
-            degraded: degrade.words().collect(),
+            degraded: degraded.words().collect(),
         });
         let start = AttemptStart {
             request: self.log.start.id,
