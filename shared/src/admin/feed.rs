@@ -30,7 +30,7 @@ words! {
         Curve = "curve",
         /// A breaker turned: [`TransitionRow`](super::TransitionRow).
         Transition = "transition",
-        /// The config was read: [`ConfigState`].
+        /// The config was read: [`ConfigState`](super::ConfigState).
         Config = "config",
         /// Somebody changed something.
         Action = "action",
