@@ -38,10 +38,10 @@ impl Link {
     ///
     /// # Errors
     /// No thread, or no runtime on it.
-    pub fn start(relays: Vec<Remote>, tell: Sender<News>, wake: Wake) -> std::io::Result<Self> {
+    pub fn start(relays: Vec<Remote>, news: Sender<News>, wake: Wake) -> std::io::Result<Self> {
         let (give, tasks) = unbounded_channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let work = move || runtime.block_on(run(relays, tasks, Far { tell, wake: wake.into() }));
+        let work = move || runtime.block_on(run(relays, tasks, Far { news, wake: wake.into() }));
         std::thread::Builder::new().name("link".to_owned()).spawn(work)?;
         Ok(Self(give))
     }
@@ -55,19 +55,19 @@ impl Link {
 /// The far end: where news goes.
 #[derive(Clone)]
 struct Far {
-    tell: Sender<News>,
+    news: Sender<News>,
     wake: std::sync::Arc<dyn Fn(Duration) + Send + Sync>,
 }
 
 impl Far {
-    fn say(&self, news: News) {
-        self.say_within(news, Some(AT_ONCE));
+    fn send(&self, news: News) {
+        self.send_within(news, Some(AT_ONCE));
     }
 
     /// `None`: it changes nothing that is shown, and is read when the window wakes anyway.
-    fn say_within(&self, news: News, soon: Option<Duration>) {
+    fn send_within(&self, news: News, soon: Option<Duration>) {
         // A window that is gone reads no news.
-        let _window_gone = self.tell.send(news);
+        let _window_gone = self.news.send(news);
         if let Some(soon) = soon {
             (self.wake)(soon);
         }
@@ -85,7 +85,7 @@ async fn run(mut relays: Vec<Remote>, mut tasks: UnboundedReceiver<Task>, far: F
         if let Task::Token { token, .. } = task {
             match remote.with_token(&token) {
                 Ok(better) => *remote = better,
-                Err(why) => far.say(News::Said(why.to_string())),
+                Err(why) => far.send(News::Said(why.to_string())),
             }
             if let Some(feed) = feeds.get_mut(index) {
                 feed.abort();
@@ -96,7 +96,7 @@ async fn run(mut relays: Vec<Remote>, mut tasks: UnboundedReceiver<Task>, far: F
         let (far, remote) = (far.clone(), remote.clone());
         tokio::spawn(async move {
             if let Some(news) = carry_out(&remote, task).await {
-                far.say(news);
+                far.send(news);
             }
         });
     }
@@ -150,13 +150,13 @@ async fn follow(relay: usize, remote: Remote, far: Far) {
                             let soon = soon(&kind, &data, &mut tick);
                             // The window may read it later: how old it is counts from here.
                             let at = crate::clock::now();
-                            far.say_within(News::Event { relay, kind, data, at }, soon);
+                            far.send_within(News::Event { relay, kind, data, at }, soon);
                         }
                     }
                 }
             }
         };
-        far.say(News::Lost { relay, why, token });
+        far.send(News::Lost { relay, why, token });
         tokio::time::sleep(wait).await;
         wait = (wait * 2).min(LONGEST);
     }

@@ -86,7 +86,7 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
                 known.in_force = page.items;
             }
         }
-        News::LookedUp { relay, id, found } => looked_up(model, relay, id, found, now),
+        News::LookedUp { relay, id, found } => confirm_result(model, relay, id, found, now),
         News::Said(text) => model.notify(text, now),
     }
     Vec::new()
@@ -260,7 +260,7 @@ fn done(
 }
 
 /// What became of a change that was not confirmed.
-fn looked_up(
+fn confirm_result(
     model: &mut Model,
     relay: usize,
     id: String,

@@ -15,9 +15,9 @@ mod health;
 mod limiter;
 mod metrics;
 mod openapi;
-mod other_actions;
 mod part;
 mod past;
+mod probe_undo_note;
 mod problem;
 mod requests;
 mod tokens;
@@ -59,13 +59,13 @@ fn gated() -> OpenApiRouter<Arc<Hub>> {
         .routes(routes!(changes::preview))
         .routes(routes!(changes::override_now, changes::put_override, changes::end_override))
         .routes(routes!(changes::order_now, changes::put_order, changes::end_order))
-        .routes(routes!(other_actions::probe))
-        .routes(routes!(other_actions::check))
-        .routes(routes!(other_actions::note))
-        .routes(routes!(other_actions::end_note))
+        .routes(routes!(probe_undo_note::probe))
+        .routes(routes!(probe_undo_note::check))
+        .routes(routes!(probe_undo_note::note))
+        .routes(routes!(probe_undo_note::end_note))
         .routes(routes!(actions::list))
         .routes(routes!(actions::one))
-        .routes(routes!(other_actions::undo))
+        .routes(routes!(probe_undo_note::undo))
 }
 
 /// The admin API's OpenAPI document: of every route, whatever the config.

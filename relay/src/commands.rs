@@ -14,8 +14,8 @@ mod init;
 mod journal;
 mod mock;
 mod order;
-mod other_actions;
 mod override_rung;
+mod probe_note;
 mod relays;
 mod requests;
 mod running;
@@ -27,7 +27,7 @@ mod watching;
 
 use crate::stderr;
 use clap::{Parser, Subcommand};
-use common::{Ended, Failed, LAST_LINES, complain};
+use common::{Ended, Failed, LAST_LINES, print_error};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -66,9 +66,9 @@ enum Command {
     /// At a running relay: change which rung of a ladder is tried first.
     Order(order::OrderArgs),
     /// At a running relay: end a rung's cool-down, hold or hard-down; the next request probes it.
-    Probe(other_actions::RungArgs),
+    Probe(probe_note::RungArgs),
     /// At a running relay: call a rung once, outside all traffic.
-    CheckRung(other_actions::RungArgs),
+    CheckRung(probe_note::RungArgs),
     /// At a running relay: what was asked, what was tried, how it ended.
     Requests(requests::RequestsArgs),
     /// At a running relay: who changed what, when and why, and what is still in force.
@@ -76,7 +76,7 @@ enum Command {
     /// At a running relay: take an action back.
     Undo(undo::UndoArgs),
     /// At a running relay: leave a note for whoever comes next.
-    Note(other_actions::NoteArgs),
+    Note(probe_note::NoteArgs),
 }
 
 /// Where the config is.
@@ -95,7 +95,7 @@ impl Cli {
         let code = match self.dispatch() {
             Ok(ended) => ended.into(),
             Err(Failed(message)) => {
-                complain(&message);
+                print_error(&message);
                 ExitCode::FAILURE
             }
         };
@@ -118,12 +118,12 @@ impl Cli {
             Command::Override(args) => override_rung::run(&args),
             Command::Demote(args) => override_rung::demote(&args),
             Command::Order(args) => order::run(&args),
-            Command::Probe(args) => other_actions::probe(&args),
-            Command::CheckRung(args) => other_actions::check(&args),
+            Command::Probe(args) => probe_note::probe(&args),
+            Command::CheckRung(args) => probe_note::check(&args),
             Command::Requests(args) => requests::run(&args),
             Command::Actions(args) => actions::run(&args),
             Command::Undo(args) => undo::run(&args),
-            Command::Note(args) => other_actions::note(&args),
+            Command::Note(args) => probe_note::note(&args),
         }
     }
 }

@@ -49,7 +49,7 @@ pub use clients::ClientConfig;
 pub use env::Env;
 pub use journal::JournalConfig;
 pub use ladders::LadderConfig;
-pub use load::{Seen, journal_path, load, load_seen};
+pub use load::{FilesRead, journal_path, load, load_with_files};
 pub use problem::{Problem, Refused, Severity};
 pub use prompts::Prompt;
 pub use providers::ProviderConfig;

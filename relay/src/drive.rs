@@ -9,7 +9,7 @@
 //! driver and with it every upstream call.
 
 mod announce;
-mod aside;
+mod attempt_io;
 mod breaker_history;
 mod capture;
 mod checking;
@@ -29,17 +29,14 @@ mod hub;
 mod in_force;
 mod items;
 mod labels;
-mod line;
 mod log;
-pub mod look;
-mod looked;
 mod machine;
 mod memory;
 mod minutes;
 mod naps;
 mod numbers;
 pub mod operator;
-mod operators;
+mod operator_state;
 mod past;
 mod peer;
 mod reading;
@@ -48,10 +45,12 @@ mod reply;
 pub mod restore;
 mod running;
 mod signals;
+pub mod snapshot;
+mod snapshot_cache;
 mod stalls;
 mod timer;
+mod work_pool;
 
-pub use aside::{Aside, SMALL};
 #[cfg(test)]
 pub(crate) use driver::PANIC_FOR;
 pub use driver::{Driver, Incoming};
@@ -60,9 +59,10 @@ pub use hub::Hub;
 pub use in_force::{InForce, Ladder, Rung};
 pub use log::reject_record;
 pub use naps::nap;
-pub use operators::Answer;
+pub use operator_state::Answer;
 pub use peer::Peer;
 pub use reply::{AskAgain, Head, Out, Reply, error_reply, set_id};
 pub use running::Running;
 pub use signals::Drain;
 pub use stalls::{beat, watch_workers};
+pub use work_pool::{SMALL, WorkPool};

@@ -26,9 +26,9 @@ mod tests;
 mod ticket;
 mod waits;
 
-pub use ladder::LadderSeen;
+pub use ladder::LadderNumbers;
 pub use minute::{LadderMinute, StepMinute};
-pub use rung::RungSeen;
+pub use rung::RungNumbers;
 pub use ticket::{At, Pair, Ticket};
 
 use ladder::LadderLive;
@@ -141,13 +141,13 @@ impl Live {
 
     /// How a rung was lately.
     #[must_use]
-    pub fn rung_seen(&self, rung: usize, now: At) -> RungSeen {
+    pub fn rung_numbers(&self, rung: usize, now: At) -> RungNumbers {
         self.rung(rung, |rung| rung.seen(now)).unwrap_or_default()
     }
 
     /// How a ladder was lately.
     #[must_use]
-    pub fn ladder_seen(&self, ladder: usize, now: At) -> LadderSeen {
+    pub fn ladder_numbers(&self, ladder: usize, now: At) -> LadderNumbers {
         self.ladder(ladder, |ladder| ladder.seen(now)).unwrap_or_default()
     }
 

@@ -94,7 +94,7 @@ impl Metrics {
     }
 
     /// A probe that ran on unseen told its rung's breaker this.
-    pub fn unseen_verdict(&self, rung: &Arc<str>, verdict: TokenVerdict) {
+    pub fn detached_verdict(&self, rung: &Arc<str>, verdict: TokenVerdict) {
         self.attempts.verdict(rung, verdict);
     }
 
@@ -110,8 +110,8 @@ impl Metrics {
     }
 
     /// A request was turned away by the relay itself, for the reason that `code` names.
-    pub fn turned_away(&self, code: &'static str) {
-        self.requests.turned_away(code);
+    pub fn rejected(&self, code: &'static str) {
+        self.requests.rejected(code);
     }
 
     /// A worker stood still for so long.

@@ -12,5 +12,5 @@ mod fresh;
 mod lookup;
 pub mod redact;
 
-pub use call::{Call, Said};
+pub use call::{Call, CallEvent};
 pub use client::{Ask, CannotBuild, Provider};

@@ -13,8 +13,8 @@ mod text;
 mod waterfall;
 
 pub use actions::{actions, changed, checked, done, present};
-pub use board::{Seen, View, board};
+pub use board::{LastBoard, View, board};
 pub use preview::preview;
 pub use requests::{Listed, requests};
-pub use text::{Line, Look, Style, moment};
+pub use text::{Line, Style, Terminal, moment};
 pub use waterfall::waterfall;

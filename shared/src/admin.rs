@@ -187,7 +187,7 @@ impl PassedOverRow {
 impl AttemptRow {
     /// What its rung was not told, in words; `None`: it was told all.
     #[must_use]
-    pub fn not_told(&self) -> Option<String> {
+    pub fn left_out_text(&self) -> Option<String> {
         let words = self.left_out.join(", ");
         (!words.is_empty()).then(|| format!("not told: {words}"))
     }

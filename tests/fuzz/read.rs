@@ -179,7 +179,7 @@ fn read(case: &Case, form: Form, pieces: &[&[u8]]) -> Result<Told, String> {
     Ok(told)
 }
 
-fn take(told: &mut Told, heard: dialect::answer::Heard) -> Result<(), String> {
+fn take(told: &mut Told, heard: dialect::answer::Progress) -> Result<(), String> {
     told.events += heard.events;
     told.tokens += heard.tokens;
     match heard.end {

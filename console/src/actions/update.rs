@@ -25,7 +25,7 @@ pub(crate) fn read(model: &mut Model) -> Vec<Task> {
     let relays = model.viewed();
     model.actions.retain(|relay, _| relays.contains(relay));
     for relay in &relays {
-        model.actions.entry(*relay).or_insert(Loaded::Asked);
+        model.actions.entry(*relay).or_insert(Loaded::Loading);
     }
     relays.into_iter().map(|relay| Task::Actions { relay }).collect()
 }

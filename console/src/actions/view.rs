@@ -26,7 +26,7 @@ fn list(ui: &mut Ui, scene: &mut Scene<'_>) {
             line(ui, format!("{}: {why}", scene.model.names(&[*relay])), colours.warn);
         }
     }
-    if scene.model.actions.values().any(Loaded::is_asked) {
+    if scene.model.actions.values().any(Loaded::is_loading) {
         line(ui, "reading …", colours.dim);
     }
     let all = rows(scene.model);

@@ -62,7 +62,7 @@ pub(crate) fn read(model: &mut Model, now: i64) -> Vec<Task> {
     // What operators did stands beside the breakers.
     let mut tasks = actions::update::read(model);
     for relay in relays {
-        model.breakers.transitions.entry(relay).or_insert(Loaded::Asked);
+        model.breakers.transitions.entry(relay).or_insert(Loaded::Loading);
         tasks.push(Task::Transitions { relay, query: vec![pair("limit", "500".to_owned())] });
         let query = vec![pair("since", since.to_string()), pair("step", step.to_owned())];
         tasks.push(Task::Series { relay, of: Screen::Breakers, asked, query });

@@ -273,7 +273,7 @@ fn transitions(ui: &mut Ui, scene: &Scene<'_>) {
     let colours = scene.colours;
     let rows = scene.model.breakers.rows();
     let several = scene.model.viewed().len() > 1;
-    let asked = scene.model.breakers.transitions.values().any(crate::model::Loaded::is_asked);
+    let asked = scene.model.breakers.transitions.values().any(crate::model::Loaded::is_loading);
     strong(ui, format!("{} transitions, newest first", rows.len()), colours.text);
     for page in scene.model.breakers.transitions.values() {
         if let crate::model::Loaded::Failed(why) = page {

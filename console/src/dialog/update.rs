@@ -238,7 +238,7 @@ pub(crate) fn preview(model: &mut Model) -> Vec<Task> {
     if let Some(dialog) = &mut model.dialog {
         // What is known stands until the new answer comes: its warnings guard the send.
         for task in &tasks {
-            dialog.previews.entry(task.relay()).or_insert(Loaded::Asked);
+            dialog.previews.entry(task.relay()).or_insert(Loaded::Loading);
         }
     }
     tasks

@@ -226,7 +226,7 @@ pub(super) fn why(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, width: f3
 /// What would come of it, as the relays say. `short`: where the list beside it has the steps.
 pub(super) fn then(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, short: bool) {
     let colours = scene.colours;
-    if dialog.previews.values().all(Loaded::is_asked) {
+    if dialog.previews.values().all(Loaded::is_loading) {
         line(ui, "Then … asking the relay", colours.dim);
         return;
     }
@@ -253,7 +253,7 @@ fn figures(ui: &mut Ui, scene: &Scene<'_>, dialog: &Dialog, short: bool) {
                 cut(ui, format!("Then {UNKNOWN}  no preview {on}{why}"), colours.warn);
                 continue;
             }
-            Loaded::Asked | Loaded::No => {
+            Loaded::Loading | Loaded::No => {
                 line(ui, format!("{on}asking …"), colours.dim);
                 continue;
             }
@@ -265,7 +265,7 @@ fn figures(ui: &mut Ui, scene: &Scene<'_>, dialog: &Dialog, short: bool) {
             if short {
                 rest(ladder).into_iter().for_each(|text| line(ui, text, colour));
             } else {
-                let text = format!("{on}{:<12} {}", ladder.ladder, told(ladder));
+                let text = format!("{on}{:<12} {}", ladder.ladder, ladder_line(ladder));
                 cut(ui, text, colour);
             }
         }
@@ -305,7 +305,7 @@ fn changes(ladder: &LadderPreview) -> bool {
 /// A ladder before and after, in a line: the rungs whose share changes, what it costs, how
 /// long its users wait.
 #[must_use]
-pub fn told(ladder: &LadderPreview) -> String {
+pub fn ladder_line(ladder: &LadderPreview) -> String {
     let moved = ladder.steps.iter().filter(|step| step.share.before != step.share.after);
     let one = |step: &StepPreview| format!("{} {}", step.rung, both(step.share, percent));
     let mut parts: Vec<String> = moved.map(one).collect();
@@ -392,13 +392,13 @@ mod tests {
             cost_nps: BeforeAfter { before: Some(3_900_000), after: Some(3_900_000) },
         };
         assert_eq!(
-            told(&ladder),
+            ladder_line(&ladder),
             "sol 62 % → 0 %   opus 38 % → 100 %   14 $/h   p95 1.9 s → 1.4 s"
         );
         ladder.steps = vec![step("sol", 1.0, 1.0), step("opus", 0.0, 0.0)];
         ladder.unserved.after = Some(0.2);
         assert_eq!(
-            told(&ladder),
+            ladder_line(&ladder),
             "as before, sol 100 %   14 $/h   p95 1.9 s → 1.4 s   unserved 0 % → 20 %"
         );
     }

@@ -48,7 +48,7 @@ fn key(sort: Sort, row: &RequestRow) -> (Reverse<Option<i64>>, Reverse<shared::R
 impl Rows {
     /// Nothing yet, of these relays.
     #[must_use]
-    pub fn asked(relays: &[usize]) -> Self {
+    pub fn loading(relays: &[usize]) -> Self {
         Self { waits_for: relays.iter().copied().collect(), ..Self::default() }
     }
 
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_row_is_shown_when_nobody_can_have_one_before_it() {
-        let mut rows = Rows::asked(&[0, 1]);
+        let mut rows = Rows::loading(&[0, 1]);
         rows.add(0, page(&[(1, 9), (3, 8)], Some("more")), Sort::At);
         assert!(shown(&rows).is_empty(), "the other may have newer ones");
         rows.add(1, page(&[(2, 7), (4, 6), (5, 5)], None), Sort::At);
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_relay_that_does_not_answer_hides_nothing() {
-        let mut rows = Rows::asked(&[0, 1]);
+        let mut rows = Rows::loading(&[0, 1]);
         rows.add(0, page(&[(1, 9)], None), Sort::At);
         rows.lose(1, "connection refused".to_owned(), Sort::At);
         assert_eq!(shown(&rows), [0]);
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn what_comes_later_stands_in_front_once() {
-        let mut rows = Rows::asked(&[0]);
+        let mut rows = Rows::loading(&[0]);
         rows.add(0, page(&[(5, 1)], None), Sort::At);
         assert_eq!(rows.newest(0), Some(before(5)));
         rows.refresh(0, page(&[(1, 2), (5, 1)], None), Sort::At);
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn rows_without_a_value_are_last() {
-        let mut rows = Rows::asked(&[0]);
+        let mut rows = Rows::loading(&[0]);
         let mut found = page(&[(1, 1), (2, 2), (3, 3)], None);
         found.items[0].ttft_ms = None;
         found.items[1].ttft_ms = Some(5);
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_list_that_is_followed_has_no_holes() {
-        let mut rows = Rows::asked(&[0, 1]);
+        let mut rows = Rows::loading(&[0, 1]);
         rows.add(0, page(&[(50, 1)], None), Sort::At);
         rows.add(1, page(&[(60, 2)], None), Sort::At);
         rows.refresh(0, page(&[(2, 9), (50, 1)], Some("more")), Sort::At);
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_page_that_failed_can_be_asked_for_again_and_none_is_twice() {
-        let mut rows = Rows::asked(&[0]);
+        let mut rows = Rows::loading(&[0]);
         rows.add(0, page(&[(1, 9)], Some("more")), Sort::At);
         assert_eq!(rows.ask_next(), [(0, "more".to_owned())]);
         assert_eq!(rows.ask_next(), [], "it is on its way");
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_list_that_is_followed_does_not_grow_for_ever() {
-        let mut rows = Rows::asked(&[0]);
+        let mut rows = Rows::loading(&[0]);
         rows.add(0, page(&[(9_000, 1)], Some("more")), Sort::At);
         for number in 2..=u64::try_from(FOLLOWED).unwrap() + 2 {
             let age = 9_000 - i64::try_from(number).unwrap();
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn what_came_since_is_counted_over_all_relays() {
-        let mut rows = Rows::asked(&[0, 1]);
+        let mut rows = Rows::loading(&[0, 1]);
         rows.add(0, page(&[(9, 1)], None), Sort::At);
         rows.add(1, page(&[(8, 2)], None), Sort::At);
         rows.renew(0, page(&[(1, 5), (2, 4), (9, 1)], None));

@@ -96,7 +96,7 @@ pub(crate) fn anew(model: &mut Model, now: i64) -> Vec<Task> {
     history.stirred = false;
     history.selected = None;
     history.detail = Loaded::No;
-    history.rows = Rows::asked(&relays);
+    history.rows = Rows::loading(&relays);
     history.series.clear();
     history.totals.clear();
     history.groups.clear();
@@ -219,6 +219,6 @@ pub(crate) fn enter(model: &mut Model, now: i64) -> Vec<Task> {
 /// The selected request, whole.
 pub(crate) fn detail(model: &mut Model) -> Vec<Task> {
     let Some((relay, id)) = model.history.selected else { return Vec::new() };
-    model.history.detail = Loaded::Asked;
+    model.history.detail = Loaded::Loading;
     vec![Task::Request { relay, id }]
 }

@@ -28,7 +28,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
         match &scene.model.history.detail {
             Loaded::Come(detail) => waterfall::draw(ui, scene, detail),
             Loaded::Failed(why) => line(ui, why.to_string(), scene.colours.warn),
-            Loaded::Asked => line(ui, "…", scene.colours.dim),
+            Loaded::Loading => line(ui, "…", scene.colours.dim),
             Loaded::No => line(ui, "select a request with ↑ ↓", scene.colours.dim),
         }
     });

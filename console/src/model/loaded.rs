@@ -9,7 +9,7 @@ pub enum Loaded<T> {
     #[default]
     No,
     /// It was asked for.
-    Asked,
+    Loading,
     /// It came.
     Come(T),
     /// It did not, and why.
@@ -25,8 +25,8 @@ impl<T> Loaded<T> {
     }
 
     /// Whether an answer is awaited.
-    pub const fn is_asked(&self) -> bool {
-        matches!(self, Self::Asked)
+    pub const fn is_loading(&self) -> bool {
+        matches!(self, Self::Loading)
     }
 
     /// What came.

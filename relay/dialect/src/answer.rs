@@ -24,7 +24,7 @@ use bytes::BytesMut;
 use serde::de::IgnoredAny;
 use shared::Dialect;
 
-pub use crate::stream::facts::{AnswerSpec, End, Facts, Form, Heard};
+pub use crate::stream::facts::{AnswerSpec, End, Facts, Form, Progress};
 
 /// Reads one answer.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl AnswerReader {
             decoder: Decoder::new(spec.max_event),
             transform,
             names_at: client.answer_names().filter(|_| spec.from == spec.to),
-            speaks_beside: provider.speaks_beside_events(),
+            speaks_beside: provider.has_signs_of_life_beside_events(),
             spec,
             names: Names::default(),
             whole: None,
@@ -100,84 +100,84 @@ impl AnswerReader {
     }
 
     /// Takes in what one network read of an event stream gave.
-    pub fn read(&mut self, bytes: &[u8], out: &mut BytesMut) -> Heard {
-        let mut heard = Heard::default();
+    pub fn read(&mut self, bytes: &[u8], out: &mut BytesMut) -> Progress {
+        let mut progress = Progress::default();
         if self.speaks_beside {
             // What it says beside its events counts in its place among them.
             for line in bytes.split_inclusive(|&byte| byte == b'\n') {
-                self.read_events(line, out, &mut heard);
+                self.read_events(line, out, &mut progress);
                 if !self.ended {
                     let end = self.transform.beside(line);
-                    self.end(end, &mut heard);
+                    self.end(end, &mut progress);
                 }
             }
         } else {
-            self.read_events(bytes, out, &mut heard);
+            self.read_events(bytes, out, &mut progress);
         }
-        heard
+        progress
     }
 
-    fn read_events(&mut self, bytes: &[u8], out: &mut BytesMut, heard: &mut Heard) {
+    fn read_events(&mut self, bytes: &[u8], out: &mut BytesMut, progress: &mut Progress) {
         let mut rest = bytes;
         while !self.ended {
             let Some(item) = self.decoder.next(&mut rest) else { break };
             let end = match item {
                 Item::Comment => {
-                    heard.pings = heard.pings.saturating_add(1);
+                    progress.pings = progress.pings.saturating_add(1);
                     None
                 }
                 Item::Event(event) => {
                     let own = own_names(self.names_at, &self.names, event.data);
                     let event = Event { data: own.as_deref().unwrap_or(event.data), ..event };
-                    self.transform.event(&event, out, heard)
+                    self.transform.event(&event, out, progress)
                 }
                 Item::TooLarge => Some(End::TooLarge { limit: self.max_event }),
             };
-            self.end(end, heard);
+            self.end(end, progress);
         }
     }
 
     /// The event stream's body has ended without an error of the transport.
-    pub fn end_of_body(&mut self, out: &mut BytesMut) -> Heard {
-        let mut heard = Heard::default();
+    pub fn end_of_body(&mut self, out: &mut BytesMut) -> Progress {
+        let mut progress = Progress::default();
         if self.ended {
-            return heard;
+            return progress;
         }
         let end = self.decoder.finish().and_then(|event| {
             if is_whole(&event) {
                 let own = own_names(self.names_at, &self.names, event.data);
                 let event = Event { data: own.as_deref().unwrap_or(event.data), ..event };
-                self.transform.event(&event, out, &mut heard)
+                self.transform.event(&event, out, &mut progress)
             } else {
                 self.transform.facts_mut().drop_one();
                 None
             }
         });
         let end = end.unwrap_or_else(|| self.transform.end_of_body());
-        self.end(Some(end), &mut heard);
-        heard
+        self.end(Some(end), &mut progress);
+        progress
     }
 
     /// Takes in a 200 whose body is one JSON document.
-    pub fn read_whole(&mut self, body: &[u8], out: &mut BytesMut) -> Heard {
-        let mut heard = Heard::default();
+    pub fn read_whole(&mut self, body: &[u8], out: &mut BytesMut) -> Progress {
+        let mut progress = Progress::default();
         if !self.ended {
             let end = if body.len() > self.max_answer {
                 End::TooLarge { limit: self.max_answer }
             } else {
                 let own = own_names(self.names_at, &self.names, body);
                 let before = out.len();
-                let end = self.transform.whole(own.as_deref().unwrap_or(body), out, &mut heard);
+                let end = self.transform.whole(own.as_deref().unwrap_or(body), out, &mut progress);
                 if end != End::Proper && self.spec.form == Form::Stream {
                     // Nothing of it has gone out: another rung may answer in its place.
                     out.truncate(before);
-                    (heard.tokens, heard.finished) = (0, false);
+                    (progress.tokens, progress.finished) = (0, false);
                 }
                 end
             };
-            self.end(Some(end), &mut heard);
+            self.end(Some(end), &mut progress);
         }
-        heard
+        progress
     }
 
     /// What was kept back for the ending of a stream: finish reason, usage. The stamp
@@ -243,14 +243,14 @@ impl AnswerReader {
         self.transform.sequence()
     }
 
-    fn end(&mut self, end: Option<End>, heard: &mut Heard) {
+    fn end(&mut self, end: Option<End>, progress: &mut Progress) {
         let Some(mut end) = end else { return };
         if let End::Error(error) = &mut end {
             // Whoever has the request looks again.
             classify(self.from, &[], None, error, &|_| false);
         }
         self.ended = true;
-        heard.end = Some(end);
+        progress.end = Some(end);
     }
 }
 

@@ -85,7 +85,7 @@ impl Spec for Chat {
 }
 
 impl ClientSpec for Chat {
-    fn asked(&self) -> &'static str {
+    fn main_field(&self) -> &'static str {
         "messages"
     }
 

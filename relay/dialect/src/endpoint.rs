@@ -30,7 +30,7 @@ impl Endpoint {
     }
 
     /// The field that holds what is asked.
-    pub(crate) const fn asked(self) -> &'static str {
+    pub(crate) const fn main_field(self) -> &'static str {
         match self {
             Self::Answer | Self::CountTokens => "messages",
             Self::Completions => "prompt",

@@ -45,7 +45,7 @@ impl Spec for Gemini {
         Box::new(reader::GeminiReader::new(spec.request))
     }
 
-    fn speaks_beside_events(&self) -> bool {
+    fn has_signs_of_life_beside_events(&self) -> bool {
         true
     }
 

@@ -74,7 +74,7 @@ impl Spec for Messages {
 }
 
 impl ClientSpec for Messages {
-    fn asked(&self) -> &'static str {
+    fn main_field(&self) -> &'static str {
         "messages"
     }
 

@@ -17,7 +17,9 @@ mod text;
 mod upstream;
 mod whole;
 
-pub use degrade::{again_prompt, apply, lowered, refuse_unsupported, say_format, schema_prompt};
+pub use degrade::{
+    again_prompt, apply, format_into_prompt, lowered, refuse_unsupported, schema_prompt,
+};
 pub use event::Event;
 pub use finish::{Finish, Meaning, Words};
 pub use json_end::JsonEnd;

@@ -127,9 +127,9 @@ impl ClientRequest {
         let client = table::client(dialect);
         let fields = object(dialect, body)?;
         let model = model(&fields)?;
-        let asked = fields.text(endpoint.asked());
+        let asked = fields.text(endpoint.main_field());
         if asked.is_none() && matches!(endpoint, Endpoint::Embeddings | Endpoint::Moderations) {
-            return Err(Reject::missing(endpoint.asked(), "a text, or a list of them"));
+            return Err(Reject::missing(endpoint.main_field(), "a text, or a list of them"));
         }
         let is_text = endpoint == Endpoint::Completions;
         let needs = Needs {
@@ -407,7 +407,7 @@ fn fitted<'f>(fields: &'f Fields, asked: &[Part], limits: &Limits) -> (Cow<'f, F
         let look = &mut |found: Found<'_>| {
             match found {
                 Found::Name(name) => names.push(name.to_owned()),
-                Found::Id(id) => ids_fit &= limits.told_id(id).is_none(),
+                Found::Id(id) => ids_fit &= limits.id_for_rung(id).is_none(),
             }
             None
         };
@@ -422,8 +422,8 @@ fn fitted<'f>(fields: &'f Fields, asked: &[Part], limits: &Limits) -> (Cow<'f, F
     let mut told = fields.clone();
     for (key, raw, spot) in holding() {
         let change = &mut |found: Found<'_>| match found {
-            Found::Name(name) => names.told(name).map(str::to_owned),
-            Found::Id(id) => limits.told_id(id),
+            Found::Name(name) => names.name_for_rung(name).map(str::to_owned),
+            Found::Id(id) => limits.id_for_rung(id),
         };
         let changed = edit(raw, spot, change).map(RawValue::from_string);
         if let Some(Ok(changed)) = changed {
@@ -455,7 +455,7 @@ fn object(dialect: Dialect, body: &[u8]) -> Result<Fields, Reject> {
         // serde_json's own text can quote the body, so only its kind is used.
         malformed(match wrong.classify() {
             Category::Eof if text.trim_ascii().is_empty() => {
-                let asked = table::client(dialect).asked();
+                let asked = table::client(dialect).main_field();
                 format!("The request body is empty; send a JSON object with 'model' and '{asked}'.")
             }
             Category::Eof => format!(

@@ -74,7 +74,7 @@ impl Spec for Responses {
 }
 
 impl ClientSpec for Responses {
-    fn asked(&self) -> &'static str {
+    fn main_field(&self) -> &'static str {
         "input"
     }
 

@@ -72,13 +72,17 @@ impl Schema {
         if !self.work.allows(&answer) {
             return Checked::TooMuchWork;
         }
-        let problems: Vec<String> =
-            self.validator.iter_errors(&answer).take(MOST_PROBLEMS).map(|e| told(&e)).collect();
+        let problems: Vec<String> = self
+            .validator
+            .iter_errors(&answer)
+            .take(MOST_PROBLEMS)
+            .map(|e| problem_text(&e))
+            .collect();
         if problems.is_empty() { Checked::Fine } else { Checked::Wrong(problems.join("\n")) }
     }
 }
 
-fn told(error: &jsonschema::ValidationError<'_>) -> String {
+fn problem_text(error: &jsonschema::ValidationError<'_>) -> String {
     let mut text = format!("At '{}': {error}", error.instance_path());
     if text.len() > LONGEST_PROBLEM {
         text.truncate(text.floor_char_boundary(LONGEST_PROBLEM));

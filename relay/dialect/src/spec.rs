@@ -31,7 +31,7 @@ pub(crate) trait Spec: Sync {
     fn reader(&self, spec: &AnswerSpec) -> Box<dyn Reader>;
 
     /// Whether its providers say things outside of events: [`Reader::beside`] reads them.
-    fn speaks_beside_events(&self) -> bool {
+    fn has_signs_of_life_beside_events(&self) -> bool {
         false
     }
 
@@ -60,7 +60,7 @@ pub(crate) trait Spec: Sync {
 /// A dialect as clients speak it.
 pub(crate) trait ClientSpec: Sync {
     /// The field that holds what is asked.
-    fn asked(&self) -> &'static str;
+    fn main_field(&self) -> &'static str;
 
     /// Whether a request asks for its usage, and how many answers it wants.
     ///

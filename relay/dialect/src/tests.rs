@@ -10,7 +10,7 @@ mod rules;
 mod translate;
 
 use crate::answer::AnswerReader;
-use crate::stream::facts::{AnswerSpec, End, Facts, Form, Heard};
+use crate::stream::facts::{AnswerSpec, End, Facts, Form, Progress};
 use bytes::BytesMut;
 use shared::{Dialect, RequestId};
 use std::path::PathBuf;
@@ -96,19 +96,19 @@ fn tell<'b>(spec: AnswerSpec, pieces: impl IntoIterator<Item = &'b [u8]>) -> Tol
         first_token: None,
         held: 0,
     };
-    let mut take = |heard: Heard| {
-        if heard.tokens > 0 && told.first_token.is_none() {
+    let mut take = |progress: Progress| {
+        if progress.tokens > 0 && told.first_token.is_none() {
             // Exact where a read holds one event at most.
-            told.first_token = Some(told.events + heard.events - 1);
+            told.first_token = Some(told.events + progress.events - 1);
         }
-        told.events += heard.events;
-        told.tokens += heard.tokens;
-        told.pings += heard.pings;
+        told.events += progress.events;
+        told.tokens += progress.tokens;
+        told.pings += progress.pings;
         // Content after a finish reason takes it back; how it stands at the end counts.
-        if heard.finished || heard.tokens > 0 {
-            told.finished = u32::from(heard.finished);
+        if progress.finished || progress.tokens > 0 {
+            told.finished = u32::from(progress.finished);
         }
-        if let Some(end) = heard.end {
+        if let Some(end) = progress.end {
             assert!(told.end.replace(end).is_none(), "an answer ends once");
         }
     };

@@ -8,10 +8,10 @@ use bytes::Bytes;
 use http::{HeaderMap, Uri};
 use serde_json::{Map, Value};
 
-use super::anthropic::Anthropic;
 use super::chat::Chat;
 use super::dialect::{Call, Dialect, Refusal};
 use super::gemini::Gemini;
+use super::messages::Messages;
 use super::pace::Pace;
 use super::play::play;
 use super::request::record;
@@ -27,7 +27,7 @@ pub(super) async fn chat(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    Asked { dialect: &Chat, path: uri.path(), headers, model: None, stream: None }
+    RawRequest { dialect: &Chat, path: uri.path(), headers, model: None, stream: None }
         .answer(shared, &body)
         .await
 }
@@ -39,7 +39,7 @@ pub(super) async fn messages(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    Asked { dialect: &Anthropic, path: uri.path(), headers, model: None, stream: None }
+    RawRequest { dialect: &Messages, path: uri.path(), headers, model: None, stream: None }
         .answer(shared, &body)
         .await
 }
@@ -51,7 +51,7 @@ pub(super) async fn responses(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    Asked { dialect: &Responses, path: uri.path(), headers, model: None, stream: None }
+    RawRequest { dialect: &Responses, path: uri.path(), headers, model: None, stream: None }
         .answer(shared, &body)
         .await
 }
@@ -83,12 +83,12 @@ pub(super) async fn gemini(
             return play(refusal, shared.admit(record(&call, "gemini"), Pace::start())).await;
         }
     };
-    Asked { dialect, path: uri.path(), headers, model: Some(model), stream: Some(stream) }
+    RawRequest { dialect, path: uri.path(), headers, model: Some(model), stream: Some(stream) }
         .answer(shared, &body)
         .await
 }
 
-struct Asked<'a> {
+struct RawRequest<'a> {
     dialect: &'static dyn Dialect,
     path: &'a str,
     headers: HeaderMap,
@@ -96,7 +96,7 @@ struct Asked<'a> {
     stream: Option<bool>,
 }
 
-impl Asked<'_> {
+impl RawRequest<'_> {
     /// Answers, or misbehaves.
     async fn answer(self, shared: Arc<Shared>, body: &[u8]) -> Response {
         let pace = Pace::start();

@@ -18,7 +18,6 @@
 //! relay, so that the relay cannot be tested against its own ideas.
 
 mod answer;
-mod anthropic;
 mod chat;
 mod control;
 mod dialect;
@@ -27,6 +26,7 @@ mod frame;
 mod gemini;
 mod handle;
 mod log;
+mod messages;
 mod options;
 mod pace;
 mod plan;

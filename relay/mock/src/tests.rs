@@ -2,13 +2,13 @@
 //! does what it is called.
 
 mod answers;
-mod anthropic;
 mod chat;
 mod client;
 mod control;
 mod dialects;
 mod faults;
 mod gemini;
+mod messages;
 mod responses;
 mod spec;
 mod whole;

@@ -76,13 +76,13 @@ pub enum Action {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The gist.
-    pub told: FailureReason,
+    pub reason: FailureReason,
     /// The status, if it has not gone out yet.
     pub status: u16,
     /// When it is worth asking again.
     pub retry_after: Option<Duration>,
     /// The attempt whose provider's message is passed on.
-    pub speaker: Option<AttemptId>,
+    pub answered_by: Option<AttemptId>,
     /// How the request ended.
     pub outcome: RequestOutcome,
     /// Why, where the outcome is `cancelled`.

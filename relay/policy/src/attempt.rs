@@ -80,7 +80,7 @@ pub(crate) struct Attempt {
     pub(crate) suspected: bool,
     pub(crate) first_token: Option<Time>,
     /// The last content, for the second clock; shifted while the client does not read.
-    pub(crate) last_heard: Time,
+    pub(crate) last_sign_of_life: Time,
     /// The finish reason's moment, and what the answer was by then.
     pub(crate) finished: Option<(Time, Answer)>,
     /// Until then the first clock was found to gain nothing: there is nobody else to call.
@@ -115,7 +115,7 @@ impl Attempt {
             stood_still: false,
             plain,
             first_token: None,
-            last_heard: dialled,
+            last_sign_of_life: dialled,
             finished: None,
             ttft_waived: None,
             repeated: false,
@@ -128,8 +128,8 @@ impl Attempt {
     }
 
     /// Content came. After a finish reason it says that it was none: the clocks run again.
-    pub(crate) const fn hear(&mut self, now: Time) {
-        self.last_heard = now;
+    pub(crate) const fn note_content(&mut self, now: Time) {
+        self.last_sign_of_life = now;
         self.finished = None;
     }
 
@@ -138,7 +138,7 @@ impl Attempt {
         let later = |at: Time| if at < until { at.plus(span).min(until) } else { at };
         self.stood_still |= self.dialled < until;
         self.dialled = later(self.dialled);
-        self.last_heard = later(self.last_heard);
+        self.last_sign_of_life = later(self.last_sign_of_life);
     }
 
     pub(crate) const fn in_flight(&self) -> bool {

@@ -216,7 +216,7 @@ impl Board {
             ladder.budget.request();
             for rung in &ladder.spec.rungs {
                 if let Some(health) = self.rungs.get_mut(rung.0) {
-                    health.breaker.ask();
+                    health.breaker.note_request();
                 }
             }
         }
@@ -333,9 +333,9 @@ impl Board {
         let own =
             asks_for_a_pause.then(|| witnesses.own_hold(now, self.asking, self.present)).flatten();
         if let Some(own) = own {
-            own.ask(now, dialled, retry_after, spec, &mut self.rng);
+            own.begin(now, dialled, retry_after, spec, &mut self.rng);
         } else if asks_for_a_pause {
-            hold.ask(now, dialled, retry_after, spec, &mut self.rng);
+            hold.begin(now, dialled, retry_after, spec, &mut self.rng);
             health.holds_asked += 1;
             if health.hold.is_news() {
                 self.changed.push(rung);

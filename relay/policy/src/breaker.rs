@@ -155,7 +155,7 @@ pub struct Breaker {
     /// Since when nothing was bad, and the weight has not been doubled.
     quiet_since: Time,
     /// Requests that could have been given to it since.
-    asked: u32,
+    requests: u32,
     /// Its weight was taken for the load it bears: then only good calls bring it back.
     is_spared: bool,
     hanging: Hanging,
@@ -197,7 +197,7 @@ impl Breaker {
             weight: 1.0,
             good_row: 0,
             quiet_since: Time::default(),
-            asked: 0,
+            requests: 0,
             is_spared: false,
             hanging: Hanging::default(),
             bad_run: 0,
@@ -516,7 +516,7 @@ impl Breaker {
     pub(crate) fn rest(&mut self, now: Time) {
         let is_coming_back = self.state == State::Closed && self.weight < 1.0 && !self.is_spared;
         if is_coming_back && now.since(self.quiet_since) >= QUIET_TO_DOUBLE {
-            if self.asked < MANY {
+            if self.requests < MANY {
                 self.double(now);
             } else {
                 self.quiet_from(now);
@@ -525,13 +525,13 @@ impl Breaker {
     }
 
     /// A request came that could be given to it.
-    pub(crate) const fn ask(&mut self) {
-        self.asked = self.asked.saturating_add(1);
+    pub(crate) const fn note_request(&mut self) {
+        self.requests = self.requests.saturating_add(1);
     }
 
     const fn quiet_from(&mut self, now: Time) {
         self.quiet_since = now;
-        self.asked = 0;
+        self.requests = 0;
     }
 
     fn double(&mut self, now: Time) {

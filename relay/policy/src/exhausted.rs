@@ -51,7 +51,10 @@ fn terminal(attempt: &Attempt) -> Failure {
         // Never a 401 or a 429: those would be said of the client.
         _ => attempt.status.filter(|s| matches!(s, 400 | 413 | 422 | 431)).unwrap_or(400),
     };
-    Failure { speaker: Some(attempt.id), ..told(FailureReason::Rejected(outcome), status, ends) }
+    Failure {
+        answered_by: Some(attempt.id),
+        ..plain_failure(FailureReason::Rejected(outcome), status, ends)
+    }
 }
 
 fn nobody_called(plan: &Plan, board: &Board, now: Time) -> Failure {
@@ -71,14 +74,14 @@ fn nobody_called(plan: &Plan, board: &Board, now: Time) -> Failure {
         let other = plan.passed_over.iter().rev().find(|(_, why)| *why != PassedOver::Capability);
         let reason = other.map_or(reason, |(_, why)| *why);
         let feature = plan.lacking.filter(|_| other.is_none());
-        return told(
+        return plain_failure(
             FailureReason::NoRungAble { reason, feature },
             400,
             RequestOutcome::NoCandidate,
         );
     }
     if able().all(|(_, reason)| *reason == PassedOver::Forced) {
-        return told(FailureReason::AllForcedOpen, 503, RequestOutcome::NoCandidate);
+        return plain_failure(FailureReason::AllForcedOpen, 503, RequestOutcome::NoCandidate);
     }
     let retry_after = soonest(plan, board, now);
     let (gist, status) = if able().all(|(_, reason)| *reason == PassedOver::Hold) {
@@ -86,12 +89,12 @@ fn nobody_called(plan: &Plan, board: &Board, now: Time) -> Failure {
     } else {
         (FailureReason::Unavailable, 503)
     };
-    Failure { retry_after, ..told(gist, status, RequestOutcome::NoCandidate) }
+    Failure { retry_after, ..plain_failure(gist, status, RequestOutcome::NoCandidate) }
 }
 
 fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failure {
-    let told_by = || attempts.iter().filter(|attempt| !attempt.repeated);
-    let ranks = || told_by().filter_map(rank);
+    let own_attempts = || attempts.iter().filter(|attempt| !attempt.repeated);
+    let ranks = || own_attempts().filter_map(rank);
     // A rung whose account is refused is no want of capacity: that reason is told for as long
     // as it lasts.
     let is_refused = |rung| board.breaker(rung).is_some_and(Breaker::is_hard_down);
@@ -102,35 +105,43 @@ fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failu
     let held = callable(plan).any(is_held);
     // A rung that was called is what it said last; one that was not is what its hold says.
     let limited = |rung| {
-        let last = told_by().rfind(|attempt| attempt.rung == rung);
+        let last = own_attempts().rfind(|attempt| attempt.rung == rung);
         last.map_or_else(|| is_held(rung), |a| a.outcome == Some(AttemptOutcome::RateLimited))
     };
     let retry_after = soonest(plan, board, now);
     let failed = RequestOutcome::Failed;
     // Whose outcome decides what the client is told has the word. Not of a refused account:
     // that is between the relay's operator and the provider.
-    let speaker = |wanted| {
+    let answered_by = |wanted| {
         let decides = |attempt: &&Attempt| {
             attempt.outcome != Some(AttemptOutcome::Auth) && rank(attempt) == Some(wanted)
         };
-        told_by().rfind(decides).map(|attempt| attempt.id)
+        own_attempts().rfind(decides).map(|attempt| attempt.id)
     };
     if callable(plan).next().is_some() && callable(plan).all(limited) && !open {
-        let speaker = speaker(Rank::RateLimited);
-        Failure { retry_after, speaker, ..told(FailureReason::RateLimited, 429, failed) }
+        let answered_by = answered_by(Rank::RateLimited);
+        Failure {
+            retry_after,
+            answered_by,
+            ..plain_failure(FailureReason::RateLimited, 429, failed)
+        }
     } else if ranks().any(|rank| rank == Rank::Unavailable) || held || open {
-        let speaker = speaker(Rank::Unavailable);
-        Failure { retry_after, speaker, ..told(FailureReason::Unavailable, 503, failed) }
+        let answered_by = answered_by(Rank::Unavailable);
+        Failure {
+            retry_after,
+            answered_by,
+            ..plain_failure(FailureReason::Unavailable, 503, failed)
+        }
     } else if ranks().any(|rank| rank == Rank::Timeout) {
-        told(FailureReason::Timeout, 504, failed)
-    } else if told_by().next().is_some()
-        && told_by().all(|it| it.outcome == Some(AttemptOutcome::Auth) && !it.suspected)
+        plain_failure(FailureReason::Timeout, 504, failed)
+    } else if own_attempts().next().is_some()
+        && own_attempts().all(|it| it.outcome == Some(AttemptOutcome::Auth) && !it.suspected)
     {
-        told(FailureReason::AccountRefused, 502, failed)
+        plain_failure(FailureReason::AccountRefused, 502, failed)
     } else {
         Failure {
-            speaker: speaker(Rank::BadGateway),
-            ..told(FailureReason::BadGateway, 502, failed)
+            answered_by: answered_by(Rank::BadGateway),
+            ..plain_failure(FailureReason::BadGateway, 502, failed)
         }
     }
 }
@@ -155,6 +166,10 @@ fn callable(plan: &Plan) -> impl Iterator<Item = RungIndex> {
     plan.candidates.iter().copied().chain(held.map(|(rung, _)| *rung))
 }
 
-pub(crate) const fn told(told: FailureReason, status: u16, outcome: RequestOutcome) -> Failure {
-    Failure { told, status, retry_after: None, speaker: None, outcome, cause: None }
+pub(crate) const fn plain_failure(
+    reason: FailureReason,
+    status: u16,
+    outcome: RequestOutcome,
+) -> Failure {
+    Failure { reason, status, retry_after: None, answered_by: None, outcome, cause: None }
 }

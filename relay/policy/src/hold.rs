@@ -30,8 +30,8 @@ pub struct Hold {
     doublings: u32,
     /// Whether a guess has been made since the last token: the first one is not doubled.
     guessed: bool,
-    /// The end that [`Hold::is_news`] told of last.
-    told: Option<Time>,
+    /// The end that [`Hold::is_news`] reported last.
+    last_reported: Option<Time>,
 }
 
 impl Hold {
@@ -42,7 +42,7 @@ impl Hold {
     }
 
     /// A provider asked for a pause in answer to an attempt dialled at `dialled`.
-    pub fn ask(
+    pub fn begin(
         &mut self,
         now: Time,
         dialled: Time,
@@ -83,13 +83,13 @@ impl Hold {
 
     /// Whether its end has moved since this was last asked, by enough to matter.
     pub(crate) fn is_news(&mut self) -> bool {
-        let moved = self.until.map_or(Duration::ZERO, |until| match self.told {
-            Some(told) => until.since(told),
+        let moved = self.until.map_or(Duration::ZERO, |until| match self.last_reported {
+            Some(reported) => until.since(reported),
             None => Duration::MAX,
         });
         let is_news = moved >= NEWS;
         if is_news {
-            self.told = self.until;
+            self.last_reported = self.until;
         }
         is_news
     }
@@ -103,6 +103,6 @@ impl Hold {
     /// As it was before the restart.
     pub(crate) fn restore(kept: RememberedHold) -> Self {
         let RememberedHold { until, doublings, guessed } = kept;
-        Self { until: Some(until), doublings, guessed, told: Some(until) }
+        Self { until: Some(until), doublings, guessed, last_reported: Some(until) }
     }
 }

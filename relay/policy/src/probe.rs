@@ -73,7 +73,7 @@ impl Probe {
     pub fn token(&mut self, now: Time, board: &mut Board) {
         board.serve(now, self.client);
         if self.mark.is_some_and(|mark| mark <= now) {
-            self.say_slow(now, board);
+            self.report_slow(now, board);
         }
         board.token(self.rung, now, self.dialled, self.ticket, self.slow, self.size);
         self.had_token = true;
@@ -95,7 +95,7 @@ impl Probe {
     pub fn wake(&mut self, now: Time, board: &mut Board) -> bool {
         board.serve(now, self.client);
         if self.mark.is_some_and(|mark| mark <= now) {
-            self.say_slow(now, board);
+            self.report_slow(now, board);
         }
         if self.hard > now {
             return false;
@@ -116,7 +116,7 @@ impl Probe {
         self.rung
     }
 
-    fn say_slow(&mut self, now: Time, board: &mut Board) {
+    fn report_slow(&mut self, now: Time, board: &mut Board) {
         if !self.slow {
             self.slow = true;
             self.verdict = Some(TokenVerdict::Slow);

@@ -33,13 +33,13 @@ pub(super) struct Slope {
     per_token: f64,
     /// What a call's prompt usually weighs.
     usual: f64,
-    /// How much prompts of different sizes have told.
-    told: f64,
+    /// How much evidence prompts of different sizes have given.
+    evidence: f64,
 }
 
 impl Default for Slope {
     fn default() -> Self {
-        Self { per_token: ASSUMED, usual: 0.0, told: 0.0 }
+        Self { per_token: ASSUMED, usual: 0.0, evidence: 0.0 }
     }
 }
 
@@ -55,7 +55,7 @@ impl Slope {
 
     /// What it may take at the most and be no slower than others.
     pub(super) fn most(&self, prompt_tokens: u64) -> Duration {
-        let unsure = (UNSURE - 1.0).mul_add((-self.told / KNOWN).exp(), 1.0);
+        let unsure = (UNSURE - 1.0).mul_add((-self.evidence / KNOWN).exp(), 1.0);
         self.term(prompt_tokens).mul_f64(unsure)
     }
 
@@ -76,8 +76,8 @@ impl Slope {
         if was_cut && !is_longer {
             return;
         }
-        self.told += apart * apart;
-        let step = (FIRST_STEP / (1.0 + self.told / KNOWN)).max(LAST_STEP);
+        self.evidence += apart * apart;
+        let step = (FIRST_STEP / (1.0 + self.evidence / KNOWN)).max(LAST_STEP);
         let sign = if is_longer { 1.0 } else { -1.0 };
         self.per_token = (self.per_token * (step * sign * apart).exp()).clamp(LEAST, MOST);
     }

@@ -28,6 +28,6 @@ mod returning;
 mod scenario;
 mod slowness;
 mod streams;
-mod telling;
+mod transitions;
 mod verdicts;
 mod waiting;

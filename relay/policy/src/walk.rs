@@ -14,7 +14,7 @@ mod onward;
 use crate::action::{Action, Failure, FailureReason};
 use crate::attempt::{Attempt, End};
 use crate::board::{Board, Report};
-use crate::exhausted::told;
+use crate::exhausted::plain_failure;
 use crate::index::AttemptId;
 use crate::index::{LadderIndex, RungIndex};
 use crate::input::{Answer, Ending, Input};
@@ -128,7 +128,7 @@ impl Walk {
             Input::Token { attempt, refusal } => self.token(now, attempt, refusal, board, out),
             Input::Sent(attempt) => {
                 if let Some(attempt) = self.live(attempt).filter(|attempt| !attempt.sent) {
-                    (attempt.sent, attempt.dialled, attempt.last_heard) = (true, now, now);
+                    (attempt.sent, attempt.dialled, attempt.last_sign_of_life) = (true, now, now);
                 }
             }
             Input::Ping(attempt) => self.ping(now, attempt),
@@ -141,7 +141,7 @@ impl Walk {
             Input::Ended(attempt, ending) => self.ended(now, attempt, &ending, board, out),
             Input::Unblocked(span) => {
                 for attempt in self.attempts.iter_mut().filter(|a| a.first_token.is_some()) {
-                    attempt.last_heard = attempt.last_heard.plus(span).min(now);
+                    attempt.last_sign_of_life = attempt.last_sign_of_life.plus(span).min(now);
                 }
             }
             Input::StoodStill { span, until } => {
@@ -158,9 +158,9 @@ impl Walk {
 
     /// Content came on a committed attempt: the hot path's short form of
     /// [`Input::Token`], which needs no board and causes no action.
-    pub fn heard(&mut self, now: Time, attempt: AttemptId) {
+    pub fn note_content(&mut self, now: Time, attempt: AttemptId) {
         if let Some(attempt) = self.live(attempt) {
-            attempt.hear(now);
+            attempt.note_content(now);
         }
     }
 
@@ -293,10 +293,10 @@ impl Walk {
         board: &mut Board,
         out: &mut Vec<Action>,
     ) {
-        self.say_slow_if_due(now, id, board);
+        self.report_slow_if_due(now, id, board);
         let size = self.need.size();
         let Some(attempt) = self.live(id) else { return };
-        attempt.hear(now);
+        attempt.note_content(now);
         let (rung, kind) = (attempt.rung, attempt.kind);
         let past_refusals = attempt.spec.on_refusal == OnRefusal::Next;
         if attempt.first_token.is_none() {
@@ -322,7 +322,7 @@ impl Walk {
     fn ping(&mut self, now: Time, id: AttemptId) {
         let Some(attempt) = self.live(id) else { return };
         if attempt.spec.pings_count {
-            attempt.last_heard = now;
+            attempt.last_sign_of_life = now;
         }
     }
 
@@ -358,15 +358,20 @@ impl Walk {
         self.cut_all(now, End::cancelled(cause), board, out);
         let outcome = RequestOutcome::Cancelled;
         match cause {
-            Cause::Drain => {
-                self.fail(with_cause(told(FailureReason::Draining, 503, outcome), cause), out)
-            }
+            Cause::Drain => self
+                .fail(with_cause(plain_failure(FailureReason::Draining, 503, outcome), cause), out),
             Cause::Operator => {
-                self.fail(with_cause(told(FailureReason::CutByOperator, 503, outcome), cause), out);
+                self.fail(
+                    with_cause(plain_failure(FailureReason::CutByOperator, 503, outcome), cause),
+                    out,
+                );
             }
             Cause::RelayFault => {
                 let outcome = RequestOutcome::Failed;
-                self.fail(with_cause(told(FailureReason::RelayFault, 500, outcome), cause), out);
+                self.fail(
+                    with_cause(plain_failure(FailureReason::RelayFault, 500, outcome), cause),
+                    out,
+                );
             }
             _ => {
                 self.state = State::Ended;
@@ -473,7 +478,7 @@ impl Walk {
     }
 
     /// The mark has passed without a token: said once, while the call still runs.
-    fn say_slow_if_due(&mut self, now: Time, id: AttemptId, board: &mut Board) {
+    fn report_slow_if_due(&mut self, now: Time, id: AttemptId, board: &mut Board) {
         let size = self.need.size();
         let Some(attempt) = self.live(id) else { return };
         if !attempt.sent || attempt.slow || attempt.first_token.is_some() {
@@ -497,7 +502,7 @@ impl Walk {
         for id in losers {
             // A race that is lost after the mark says that it was slow, also where its
             // deadline and the winner's token come in the same moment.
-            self.say_slow_if_due(now, id, board);
+            self.report_slow_if_due(now, id, board);
             if self.attempt(id).is_some_and(is_silent_probe) {
                 self.detach(id, board, out);
             } else {

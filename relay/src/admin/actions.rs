@@ -2,8 +2,8 @@
 
 use super::openapi::filters::ActionQuery;
 use super::openapi::refusals::{Gated, Named, Read};
-use super::other_actions::find;
 use super::part::Part;
+use super::probe_undo_note::find;
 use super::problem::Problem;
 use super::requests::{read, value};
 use crate::drive::Hub;

@@ -1,7 +1,7 @@
 //! `GET /admin/v1/board`: how everything stands at one moment.
 
 use super::openapi::refusals::Gated;
-use crate::drive::{Hub, look};
+use crate::drive::{Hub, snapshot};
 use axum::extract::State;
 use axum::{Extension, Json};
 use shared::admin::{Board, You};
@@ -16,6 +16,6 @@ pub(super) async fn show(
     State(relay): State<Arc<Hub>>,
     Extension(you): Extension<You>,
 ) -> Json<Board> {
-    look::prepare(&relay).await;
-    Json(look::board(&relay, you))
+    snapshot::prepare(&relay).await;
+    Json(snapshot::board(&relay, you))
 }

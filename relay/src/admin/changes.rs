@@ -7,7 +7,7 @@ use super::part::Part;
 use super::problem::Problem;
 use super::requests::read;
 use super::tokens::Operator;
-use crate::drive::{Answer, Hub, look, operator};
+use crate::drive::{Answer, Hub, operator, snapshot};
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -56,7 +56,7 @@ pub(super) async fn preview(
 ) -> Result<Json<Preview>, Problem> {
     let by = operator.name;
     // It warns of what is more than usual.
-    look::prepare(&relay).await;
+    snapshot::prepare(&relay).await;
     // Thousands of walks are planned: not on a thread that others wait for.
     let preview =
         tokio::task::spawn_blocking(move || operator::preview(&relay, &request, &by)).await;
@@ -208,7 +208,7 @@ async fn make(
     if let Some(first) = first_answer(relay, &request.id, ActionKind::Change, is_same).await? {
         return Ok(first);
     }
-    told(operator::change(relay, request, &operator.name)).await
+    response_once_recorded(operator::change(relay, request, &operator.name)).await
 }
 
 /// What was answered the first time, if this id was used already: by this relay, or by an
@@ -220,18 +220,20 @@ pub(super) async fn first_answer(
     is_same: impl Fn(&Action) -> bool,
 ) -> Result<Option<Response>, Problem> {
     if let Some(answer) = operator::answered(relay, id, kind, &is_same)? {
-        return told(Ok(answer)).await.map(Some);
+        return response_once_recorded(Ok(answer)).await.map(Some);
     }
     let key = id.to_owned();
     let found = read(relay.journal.reader(), move |reader| reader.action(&key));
     let Ok(Ok(Some(found))) = tokio::time::timeout(EARLIER_LIFE, found).await else {
         return Ok(None);
     };
-    told(operator::answered_before(&found, kind, is_same)).await.map(Some)
+    response_once_recorded(operator::answered_before(&found, kind, is_same)).await.map(Some)
 }
 
 /// The answer, once it is known how its record fared.
-pub(super) async fn told(answer: Result<Answer, Refused>) -> Result<Response, Problem> {
+pub(super) async fn response_once_recorded(
+    answer: Result<Answer, Refused>,
+) -> Result<Response, Problem> {
     let Some(json) = answer?.json().await else {
         return Err(Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,

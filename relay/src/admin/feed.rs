@@ -59,11 +59,11 @@ pub(super) async fn open(
     }
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let who = OperatorHere { name: you.name.clone(), since_at: wall::unix(), via: via(&headers) };
-    drive::look::prepare(&relay).await;
+    drive::snapshot::prepare(&relay).await;
     let listener = Listener::new(&relay.feed, who, topics, last);
     let events = stream::unfold((listener, relay, you), async |(mut listener, relay, you)| {
         let bytes = tokio::select! {
-            bytes = drive::look::next(&mut listener, &relay, &you) => bytes,
+            bytes = drive::snapshot::next(&mut listener, &relay, &you) => bytes,
             () = relay.signals.until(Drain::Cut) => return None,
         };
         Some((Ok::<_, Infallible>(bytes), (listener, relay, you)))

@@ -94,7 +94,7 @@ pub(super) fn document(routes: OpenApi) -> Bytes {
 fn plain(part: &mut Value) {
     match part {
         Value::Object(fields) => {
-            tell_nulls(fields);
+            mark_nullable(fields);
             if let Some(Value::String(text)) = fields.get_mut("description") {
                 *text = text.replace("`None`", "`null`").replace("[`", "`").replace("`]", "`");
             }
@@ -105,7 +105,7 @@ fn plain(part: &mut Value) {
     }
 }
 
-fn tell_nulls(schema: &mut Map<String, Value>) {
+fn mark_nullable(schema: &mut Map<String, Value>) {
     let Some(Value::Object(fields)) = schema.get("properties") else { return };
     let nulls: Vec<_> = fields
         .iter()

@@ -124,7 +124,7 @@ pub(super) async fn read<T: Send + 'static>(
         Err(_elapsed) => Err(Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,
             format!(
-                "The journal's disk did not answer within {LONGEST:?}. Look at the disk; the board \
+                "The journal's disk did not answer within {LONGEST:?}. Terminal at the disk; the board \
                  and all changes work without it."
             ),
         )),

@@ -74,11 +74,11 @@ async fn one(relays: &Relays, id: &str) -> Ended {
     let mut ended = Ended::Done;
     for (remote, found) in found {
         match found {
-            Ok(action) if relays.json() => relays.say_json(remote, Ok(&action.json)),
+            Ok(action) if relays.json() => relays.print_json(remote, Ok(&action.json)),
             Ok(action) => {
                 title(relays, remote);
                 let (in_force, past) = parted(vec![action.value]);
-                relays.show(&screen::actions(&in_force, &past, wall::unix(), &relays.look));
+                relays.show(&screen::actions(&in_force, &past, wall::unix(), &relays.terminal));
             }
             Err(CallError::Refused(http::StatusCode::NOT_FOUND, ..)) if known => {}
             Err(error) => ended = failed(relays, remote, &error),
@@ -113,7 +113,7 @@ async fn list(relays: &Relays, args: &ActionsArgs) -> Ended {
         match found {
             Ok((standing, past)) if is_json => {
                 let json = past.or(standing).map(|page| page.json).unwrap_or_default();
-                relays.say_json(remote, Ok(&json));
+                relays.print_json(remote, Ok(&json));
             }
             Ok((standing, past)) => {
                 title(relays, remote);
@@ -121,7 +121,8 @@ async fn list(relays: &Relays, args: &ActionsArgs) -> Ended {
                     page.map(|page| page.value.items).unwrap_or_default()
                 };
                 let (_, past) = parted(items(past));
-                let lines = screen::actions(&items(standing), &past, wall::unix(), &relays.look);
+                let lines =
+                    screen::actions(&items(standing), &past, wall::unix(), &relays.terminal);
                 relays.show(&lines);
             }
             Err(error) => ended = failed(relays, remote, &error),

@@ -1,9 +1,9 @@
 //! `belay board`: how everything stands, on one screen.
 
 use super::common::Ended;
-use super::common::{Failed, block_on, complain};
+use super::common::{Failed, block_on, print_error};
 use super::relays::{RelayArgs, Relays};
-use crate::screen::{self, Seen, View};
+use crate::screen::{self, LastBoard, View};
 use crate::wall;
 use parking_lot::Mutex;
 use policy::Time;
@@ -36,22 +36,22 @@ pub(super) fn run(args: &BoardArgs) -> Result<Ended, Failed> {
     let mut views = Vec::new();
     for (remote, found) in found {
         if relays.json() {
-            relays.say_json(remote, found.as_ref().map(|answer| answer.json.as_str()));
+            relays.print_json(remote, found.as_ref().map(|answer| answer.json.as_str()));
         }
         let seen = match found {
-            Ok(board) => Seen::Board(Box::new(board.value), 0),
+            Ok(board) => LastBoard::Board(Box::new(board.value), 0),
             Err(error) => {
                 if relays.json() {
-                    complain(format!("belay: {error}"));
+                    print_error(format!("belay: {error}"));
                 }
                 ended = Ended::Failed;
-                Seen::Nothing(without(remote, &error))
+                LastBoard::Nothing(without(remote, &error))
             }
         };
         views.push(View { url: remote.shown().to_owned(), seen });
     }
     if !relays.json() {
-        relays.show(&screen::board(&views, &relays.look, None));
+        relays.show(&screen::board(&views, &relays.terminal, None));
     }
     Ok(ended)
 }
@@ -71,13 +71,15 @@ struct Latest {
 }
 
 impl Latest {
-    fn seen(&self, now: Time) -> Seen {
+    fn seen(&self, now: Time) -> LastBoard {
         let age = |came: &Time| i64::try_from(now.since(*came).as_millis()).unwrap_or(i64::MAX);
         match (&self.board, &self.lost) {
-            (Some((board, came)), None) => Seen::Board(board.clone(), age(came)),
-            (Some((board, came)), Some(why)) => Seen::Lost(board.clone(), age(came), why.clone()),
-            (None, Some(why)) => Seen::Nothing(why.clone()),
-            (None, None) => Seen::Nothing("asked, no answer yet".to_owned()),
+            (Some((board, came)), None) => LastBoard::Board(board.clone(), age(came)),
+            (Some((board, came)), Some(why)) => {
+                LastBoard::Lost(board.clone(), age(came), why.clone())
+            }
+            (None, Some(why)) => LastBoard::Nothing(why.clone()),
+            (None, None) => LastBoard::Nothing("asked, no answer yet".to_owned()),
         }
     }
 }
@@ -138,14 +140,14 @@ fn draw(relays: &Relays, all: &[(String, Arc<Mutex<Latest>>)]) {
             View { url: url.clone(), seen }
         })
         .collect();
-    let look = relays.look_now();
+    let terminal = relays.terminal_now();
     // One row is left free, so that the last line end does not scroll.
     let rows = relays.rows().map(|rows| rows.saturating_sub(1));
-    let lines = screen::board(&views, &look, rows);
+    let lines = screen::board(&views, &terminal, rows);
     // Home, every line cleared to its end, then the rest: nothing flickers.
     let mut page = "\x1b[H".to_owned();
     for line in &lines {
-        page += &look.paint(line);
+        page += &terminal.paint(line);
         page += "\x1b[K\r\n";
     }
     page += "\x1b[J";

@@ -3,7 +3,7 @@
 
 use super::asking::{Asking, agreed, on_terminal};
 use super::common::Ended;
-use super::common::{Failed, block_on, complain};
+use super::common::{Failed, block_on, print_error};
 use super::deliver::{Deal, Delivery, SOON, deliver, id_or_fresh, report, worst};
 use super::relays::{RelayArgs, Relays};
 use crate::{screen, wall};
@@ -92,14 +92,14 @@ pub(super) fn make(
                 Ok(found) => prepared.push(found),
                 Err(error) => {
                     // Nothing was sent yet, whatever became of the call.
-                    complain(format!("belay: {error}"));
+                    print_error(format!("belay: {error}"));
                     if let CallError::Refused(_, detail, _) = &error
                         && let Some(present) = &detail.present
                     {
-                        relays.tell(&screen::present(present, wall::unix()));
+                        relays.print_to_stderr(&screen::present(present, wall::unix()));
                     }
                     if relays.json() {
-                        relays.say_json(remote, Err(&error));
+                        relays.print_json(remote, Err(&error));
                     }
                     ended.push(Ended::Failed);
                     without.push(remote.shown());
@@ -111,20 +111,22 @@ pub(super) fn make(
         }
         if !without.is_empty() {
             let missing = without.len();
-            complain(format!("belay: {missing} of {} relays will not know.", relays.all.len()));
+            print_error(format!("belay: {missing} of {} relays will not know.", relays.all.len()));
         }
-        prepared.iter().for_each(|prepared| tell(&relays, prepared));
+        prepared.iter().for_each(|prepared| print_plan(&relays, prepared));
         let shown = prepared.iter().map(|prepared| Shown {
             board: &prepared.board,
             preview: prepared.preview.as_ref().ok(),
         });
         may(args.yes, &args.accept, shown)?;
-        complain(format!("belay: sending it as action {id}"));
+        print_error(format!("belay: sending it as action {id}"));
         let sent = prepared.iter().map(|prepared| send(&relays, prepared, args.yes));
         ended.extend(join_all(sent).await);
         // Said again where it is read: the previews stand between.
         for relay in without {
-            complain(format!("belay: nothing was done on {relay}: it was not reached, see above."));
+            print_error(format!(
+                "belay: nothing was done on {relay}: it was not reached, see above."
+            ));
         }
         Ok(worst(ended))
     })?
@@ -170,18 +172,23 @@ async fn prepare<'a>(
     Ok(Prepared { remote, board, request, preview })
 }
 
-fn tell(relays: &Relays, prepared: &Prepared<'_>) {
+fn print_plan(relays: &Relays, prepared: &Prepared<'_>) {
     if relays.several() {
-        complain(format!("{}:", prepared.remote.shown()));
+        print_error(format!("{}:", prepared.remote.shown()));
     }
     // A relay without traffic has nothing to reckon with: what is asked for is said all the same.
-    complain(format!("To be done: {}", shared::action_words::changes(&prepared.request.changes)));
+    print_error(format!(
+        "To be done: {}",
+        shared::action_words::changes(&prepared.request.changes)
+    ));
     match &prepared.preview {
-        Ok(preview) => relays.tell(&screen::preview(preview, &prepared.board, &relays.look)),
-        Err(why) => complain(format!("belay: no preview: {why}")),
+        Ok(preview) => {
+            relays.print_to_stderr(&screen::preview(preview, &prepared.board, &relays.terminal))
+        }
+        Err(why) => print_error(format!("belay: no preview: {why}")),
     }
     if let Some(span) = lasts(&prepared.request) {
-        complain(format!("It lasts {span}."));
+        print_error(format!("It lasts {span}."));
     }
 }
 

@@ -1,12 +1,12 @@
 //! `belay check`: every problem of a config at once.
 
-use super::common::{Failed, complain, config, say};
+use super::common::{Failed, config, print_error, print_line};
 use std::path::Path;
 
 pub(super) fn run(path: &Path) -> Result<(), Failed> {
     let loaded = config(path)?;
     for warning in &loaded.warnings {
-        complain(warning);
+        print_error(warning);
     }
     let config = loaded.config;
     // What a provider's client is built from is part of the config's soundness.
@@ -15,7 +15,7 @@ pub(super) fn run(path: &Path) -> Result<(), Failed> {
     let providers = config.providers.len();
     super::running::install_tls();
     crate::drive::Hub::new(config, journal)?;
-    say(format_args!(
+    print_line(format_args!(
         "{}: sound. {ladders} ladder(s), {rungs} rung(s), {providers} provider(s), {} warning(s).",
         path.display(),
         loaded.warnings.len(),

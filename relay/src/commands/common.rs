@@ -1,6 +1,6 @@
 //! What every command needs: to say something, to fail, to read the config.
 
-use crate::config::{Loaded, Seen, load_seen};
+use crate::config::{FilesRead, Loaded, load_with_files};
 use crate::stderr;
 use shared::remote::CallError;
 use std::fmt::Display;
@@ -43,7 +43,7 @@ impl Ended {
 
 /// A command line that makes no sense, although its parts do.
 pub(super) fn usage(message: &str) -> Result<Ended, Failed> {
-    complain(format!("belay: {message}"));
+    print_error(format!("belay: {message}"));
     Ok(Ended::Usage)
 }
 
@@ -58,13 +58,13 @@ impl<E: std::error::Error> From<E> for Failed {
 }
 
 /// A line for standard output; a reader that has gone away is no failure.
-pub(super) fn say(line: impl Display) {
+pub(super) fn print_line(line: impl Display) {
     let mut out = std::io::stdout().lock();
     let _reader_gone = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
 /// A line for standard error; behind those of the log, if there is one.
-pub(super) fn complain(line: impl Display) {
+pub(super) fn print_error(line: impl Display) {
     stderr::line(format!("{line}\n").as_bytes());
     stderr::flush(LAST_LINES);
 }
@@ -75,8 +75,8 @@ pub(super) fn config(path: &Path) -> Result<Loaded, Failed> {
 }
 
 /// As [`config`], with what has to be watched for it.
-pub(super) fn watched_config(path: &Path) -> Result<(Loaded, Seen), Failed> {
-    let (loaded, seen) = load_seen(path, &variable);
+pub(super) fn watched_config(path: &Path) -> Result<(Loaded, FilesRead), Failed> {
+    let (loaded, seen) = load_with_files(path, &variable);
     let refused = |refused| Failed(format!("{refused}\nbelay: this config cannot be used."));
     Ok((loaded.map_err(refused)?, seen))
 }

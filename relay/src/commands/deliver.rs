@@ -49,7 +49,7 @@ pub(super) async fn deliver<T: DeserializeOwned>(
         Err(CallError::NotConfirmed(why)) => why,
         Err(error) => return Delivery::Failed(error),
     };
-    super::common::complain(format_args!("belay: {why} Looking for action {} …", deal.id));
+    super::common::print_error(format_args!("belay: {why} Looking for action {} …", deal.id));
     let mut more = "It may have been done.";
     for look in 0..LOOKS {
         if look > 0 {
@@ -82,9 +82,9 @@ pub(super) fn report<T>(
     show: impl FnOnce(&T) -> Vec<Line>,
 ) -> Ended {
     match delivery {
-        Delivery::Done(answer) if relays.json() => relays.say_json(remote, Ok(&answer.json)),
+        Delivery::Done(answer) if relays.json() => relays.print_json(remote, Ok(&answer.json)),
         Delivery::Done(answer) => relays.show(&show(&answer.value)),
-        Delivery::Found(found) if relays.json() => relays.say_json(remote, Ok(&found.json)),
+        Delivery::Found(found) if relays.json() => relays.print_json(remote, Ok(&found.json)),
         Delivery::Found(found) => {
             let action = &found.value;
             let mut lines = screen::done(id, action.at, &action.by, true, remote.shown());
@@ -92,7 +92,7 @@ pub(super) fn report<T>(
                 lines.extend(screen::present(after, wall::unix()));
             }
             if let Some(check) = &action.check {
-                lines.extend(screen::checked(check, &relays.look));
+                lines.extend(screen::checked(check, &relays.terminal));
             }
             relays.show(&lines);
         }
@@ -107,20 +107,20 @@ pub(super) fn report<T>(
 /// Why it was not done, what is so instead, and what to do.
 fn refused(relays: &Relays, remote: &Remote, id: &str, error: &CallError) {
     if relays.json() {
-        relays.say_json(remote, Err(error));
+        relays.print_json(remote, Err(error));
     }
     match error {
-        CallError::NotSent(text) => super::common::complain(format!("belay: not sent: {text}")),
+        CallError::NotSent(text) => super::common::print_error(format!("belay: not sent: {text}")),
         CallError::Refused(_, detail, text) => {
-            super::common::complain(format!("belay: refused: {text}"));
+            super::common::print_error(format!("belay: refused: {text}"));
             if let Some(present) = &detail.present {
-                super::common::complain("belay: nothing was changed. So it is now:");
-                relays.tell(&screen::present(present, wall::unix()));
+                super::common::print_error("belay: nothing was changed. So it is now:");
+                relays.print_to_stderr(&screen::present(present, wall::unix()));
             }
             if !detail.ladders.is_empty() {
                 let accept: Vec<_> =
                     detail.ladders.iter().map(|name| format!("--accept {name}")).collect();
-                super::common::complain(format!(
+                super::common::print_error(format!(
                     "belay: if that is meant, add {}.",
                     accept.join(" ")
                 ));
@@ -128,8 +128,8 @@ fn refused(relays: &Relays, remote: &Remote, id: &str, error: &CallError) {
         }
         CallError::NotConfirmed(text) => {
             let relay = remote.shown();
-            super::common::complain(format!(
-                "belay: NOT CONFIRMED: {text} Look with\n  belay actions {id} --relay {relay}\nIf \
+            super::common::print_error(format!(
+                "belay: NOT CONFIRMED: {text} Terminal with\n  belay actions {id} --relay {relay}\nIf \
                  there is no such action, the same command with --id {id} does it, and once at the \
                  most."
             ));

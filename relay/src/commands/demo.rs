@@ -5,7 +5,7 @@
 
 mod traffic;
 
-use super::common::{Failed, block_on, say, watched_config};
+use super::common::{Failed, block_on, print_line, watched_config};
 use super::running::{Listeners, Ready, run_relay};
 use super::watching::Source;
 use std::fmt::Write as _;
@@ -70,7 +70,7 @@ async fn demo(args: &DemoArgs) -> Result<(), Failed> {
     run_relay(loaded.config, source, listeners, |ready| {
         explain(ready, &providers, &folder);
         if args.traffic {
-            say("\nIts own load, four requests a second over chat, code and cheap:");
+            print_line("\nIts own load, four requests a second over chat, code and cheap:");
             tokio::spawn(traffic::run(ready.data, traffic::urls(&providers), args.phase));
         }
     })
@@ -126,32 +126,32 @@ fn config_text(args: &DemoArgs, providers: &[Simulated]) -> Result<String, std::
 
 fn explain(ready: &Ready, providers: &[Simulated], folder: &std::path::Path) {
     let Ready { data, admin } = ready;
-    say(format_args!("belay: serving on http://{data}"));
-    say(format_args!("belay: admin on http://{admin}"));
-    say("\nThe ladder 'chat' stands on three simulated providers:");
+    print_line(format_args!("belay: serving on http://{data}"));
+    print_line(format_args!("belay: admin on http://{admin}"));
+    print_line("\nThe ladder 'chat' stands on three simulated providers:");
     for Simulated { name, url, pid, .. } in providers {
-        say(format_args!("  {name:<6} {url}  (process {pid})"));
+        print_line(format_args!("  {name:<6} {url}  (process {pid})"));
     }
-    say("\nAsk it something:");
-    say(format_args!(
+    print_line("\nAsk it something:");
+    print_line(format_args!(
         "  curl -N http://{data}/v1/chat/completions -H 'Content-Type: application/json' \
          -d '{{\"model\":\"chat\",\"stream\":true,\"messages\":[{{\"role\":\"user\",\"content\":\"Why climb?\"}}]}}'"
     ));
     if let Some(Simulated { name, url, pid, .. }) = providers.first() {
-        say(format_args!(
+        print_line(format_args!(
             "\nMake {name} hang and ask again (a hedge to the next rung answers after 2 s):"
         ));
-        say(format_args!(
+        print_line(format_args!(
             "  curl -X PUT {url}/mock/fault -H 'Content-Type: application/json' -d '{{\"fault\":\"hang\"}}'"
         ));
-        say(format_args!("Kill it while it is silent:\n  kill {pid}"));
+        print_line(format_args!("Kill it while it is silent:\n  kill {pid}"));
     }
-    say(format_args!("\nNumbers for Prometheus:\n  curl http://{admin}/metrics"));
+    print_line(format_args!("\nNumbers for Prometheus:\n  curl http://{admin}/metrics"));
     let journal = folder.join("belay.db");
-    say("\nSee what was tried:");
-    say(format_args!("  curl http://{admin}/admin/v1/requests?limit=5"));
-    say(format_args!("  belay journal requests --journal {}", journal.display()));
-    say("\nThe console, a window on this relay:");
-    say("  cargo run --release -p console");
-    say("\nCtrl+C ends the demo.");
+    print_line("\nSee what was tried:");
+    print_line(format_args!("  curl http://{admin}/admin/v1/requests?limit=5"));
+    print_line(format_args!("  belay journal requests --journal {}", journal.display()));
+    print_line("\nThe console, a window on this relay:");
+    print_line("  cargo run --release -p console");
+    print_line("\nCtrl+C ends the demo.");
 }

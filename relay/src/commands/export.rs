@@ -1,7 +1,7 @@
 //! `belay export`: the requests that `capture` has kept, as JSON lines, for whoever grades
 //! answers.
 
-use super::common::{Failed, say};
+use super::common::{Failed, print_line};
 use super::journal::{Place, reader, time};
 use journal::CaptureFilter;
 use shared::UnixMillis;
@@ -29,7 +29,7 @@ pub(super) fn run(args: &ExportArgs) -> Result<(), Failed> {
     let mut wrong = None;
     reader(&args.place)?.captures(&filter, &mut |captured| {
         match serde_json::to_string(&captured) {
-            Ok(line) => say(line),
+            Ok(line) => print_line(line),
             Err(error) => wrong = Some(error),
         }
         count += 1;
@@ -39,7 +39,7 @@ pub(super) fn run(args: &ExportArgs) -> Result<(), Failed> {
         return Err(error.into());
     }
     if count == 0 {
-        super::common::complain(
+        super::common::print_error(
             "belay: nothing was captured. Only a ladder with capture = \"failover\" keeps requests, \
              and of those only what a rung below the first one answered.",
         );

@@ -1,6 +1,6 @@
 //! `belay hash-key`: client keys are stored as hashes only.
 
-use super::common::{Failed, complain, say};
+use super::common::{Failed, print_error, print_line};
 use sha2::{Digest as _, Sha256};
 use std::io::{IsTerminal as _, Read as _};
 
@@ -15,15 +15,17 @@ pub(super) struct HashKeyArgs {
 pub(super) fn run(args: &HashKeyArgs) -> Result<(), Failed> {
     let key = if args.new { fresh()? } else { given()? };
     if args.new {
-        say(format_args!("# Give this key to the client; it is not stored anywhere:\n# {key}"));
+        print_line(format_args!(
+            "# Give this key to the client; it is not stored anywhere:\n# {key}"
+        ));
     }
-    say(format_args!("key_sha256 = \"{}\"", hex(&Sha256::digest(key.as_bytes()))));
+    print_line(format_args!("key_sha256 = \"{}\"", hex(&Sha256::digest(key.as_bytes()))));
     Ok(())
 }
 
 fn given() -> Result<String, Failed> {
     if std::io::stdin().is_terminal() {
-        complain("Type or paste the key, then Enter and Ctrl+D. (--new makes one for you.)");
+        print_error("Type or paste the key, then Enter and Ctrl+D. (--new makes one for you.)");
     }
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;

@@ -3,7 +3,7 @@
 //! It never holds a key: only the name of the variable that does. It is sound as it
 //! is, also where no key was found.
 
-use super::common::{Failed, complain, say, variable};
+use super::common::{Failed, print_error, print_line, variable};
 use shared::Dialect;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -100,12 +100,12 @@ const KNOWN: [KnownProvider; 9] = [
 pub(super) fn run(args: &InitArgs) -> Result<(), Failed> {
     let text = starter(&|name| variable(name).is_some_and(|key| usable(&key)))?;
     let Some(path) = &args.out else {
-        say(text.trim_end());
+        print_line(text.trim_end());
         return Ok(());
     };
     write(path, &text, args.force)?;
-    complain(format_args!(
-        "belay: wrote {0}. Look it over, then: belay check --config {0}",
+    print_error(format_args!(
+        "belay: wrote {0}. Terminal it over, then: belay check --config {0}",
         path.display()
     ));
     Ok(())

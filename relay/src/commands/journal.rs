@@ -1,6 +1,6 @@
 //! `belay journal`: reads the journal from a terminal, the relay running or not.
 
-use super::common::{Failed, say};
+use super::common::{Failed, print_line};
 use crate::config::journal_path;
 use journal::{Reader, RequestFilter, Sort};
 use shared::admin::{AttemptRow, RequestDetail, RequestRow};
@@ -148,14 +148,14 @@ fn requests(args: &RequestsArgs) -> Result<(), Failed> {
     };
     let page = reader(&args.place)?.requests(&filter)?;
     if args.place.json {
-        say(serde_json::to_string_pretty(&page)?);
+        print_line(serde_json::to_string_pretty(&page)?);
         return Ok(());
     }
     if page.items.is_empty() {
-        say("No requests.");
+        print_line("No requests.");
         return Ok(());
     }
-    say(format_args!(
+    print_line(format_args!(
         "{:<24}  {:<17}  {:<12}  {:<12}  {:<12}  {:>3}  {:>8}  {:>8}  {:>10}",
         "accepted (UTC)",
         "request",
@@ -167,9 +167,9 @@ fn requests(args: &RequestsArgs) -> Result<(), Failed> {
         "took",
         "cost"
     ));
-    page.items.iter().for_each(|row| say(request_line(row)));
+    page.items.iter().for_each(|row| print_line(request_line(row)));
     if let Some(next) = page.next {
-        say(format_args!("More: add --cursor {next}"));
+        print_line(format_args!("More: add --cursor {next}"));
     }
     Ok(())
 }
@@ -200,7 +200,7 @@ fn show(args: &ShowArgs) -> Result<(), Failed> {
         return Err(Failed(format!("belay: there is no request {} in this journal.", args.id)));
     };
     if args.place.json {
-        say(serde_json::to_string_pretty(&detail)?);
+        print_line(serde_json::to_string_pretty(&detail)?);
         return Ok(());
     }
     show_request(&detail);
@@ -208,14 +208,14 @@ fn show(args: &ShowArgs) -> Result<(), Failed> {
         show_attempt(attempt);
     }
     for passed in &detail.passed_over {
-        say(format_args!("  –  {:<12}  passed over: {}", passed.rung, passed.why()));
+        print_line(format_args!("  –  {:<12}  passed over: {}", passed.rung, passed.why()));
     }
     Ok(())
 }
 
 fn show_request(detail: &RequestDetail) {
     let row = &detail.request;
-    say(format_args!("{}  {}", row.id, row.at));
+    print_line(format_args!("{}  {}", row.id, row.at));
     let mut facts = vec![
         format!("ladder {}", text(row.ladder.as_deref())),
         format!("model {}", text(row.model.as_deref())),
@@ -223,8 +223,8 @@ fn show_request(detail: &RequestDetail) {
         if row.stream { "stream".to_owned() } else { "whole answer".to_owned() },
     ];
     facts.extend(row.status.map(|status| format!("HTTP {status}")));
-    say(format_args!("  {}", facts.join(" · ")));
-    say(format_args!(
+    print_line(format_args!("  {}", facts.join(" · ")));
+    print_line(format_args!(
         "  {} · answered by {} · first token {} · took {} · {} events, {} bytes · cost {}",
         row.outcome.map_or("running".to_owned(), |outcome| outcome.to_string()),
         text(row.answered_by.as_deref()),
@@ -239,11 +239,11 @@ fn show_request(detail: &RequestDetail) {
 fn show_attempt(row: &AttemptRow) {
     let outcome = row.outcome.map_or("running".to_owned(), |outcome| outcome.to_string());
     let why = row.cause.map(|cause| cause.to_string()).into_iter().chain(row.detail.clone());
-    let why: Vec<String> = why.chain(row.not_told()).collect();
+    let why: Vec<String> = why.chain(row.left_out_text()).collect();
     let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
-    say(format_args!("  {}  {:<12}  {:<9}  {outcome}{why}", row.n, row.rung, row.kind));
+    print_line(format_args!("  {}  {:<12}  {:<9}  {outcome}{why}", row.n, row.rung, row.kind));
     let about = if row.estimated { " (estimated)" } else { "" };
-    say(format_args!(
+    print_line(format_args!(
         "     head {} · first token {} · took {} · {} tokens in, {} out{about} · cost {}{}",
         ms(row.headers_ms),
         ms(row.ttft_ms),

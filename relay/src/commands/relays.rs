@@ -1,8 +1,8 @@
 //! Which relays a command talks to, with which token, and how it speaks to its reader.
 
-use super::common::{Failed, block_on, complain};
+use super::common::{Failed, block_on, print_error};
 use super::running;
-use crate::screen::{Line, Look};
+use crate::screen::{Line, Terminal};
 use futures_util::future::join_all;
 use shared::remote::{self, CallError, Remote};
 use std::io::{IsTerminal as _, Write as _};
@@ -30,7 +30,7 @@ pub(super) struct RelayArgs {
 #[derive(Debug)]
 pub(super) struct Relays {
     pub(super) all: Vec<Remote>,
-    pub(super) look: Look,
+    pub(super) terminal: Terminal,
     json: bool,
 }
 
@@ -43,8 +43,10 @@ impl RelayArgs {
         let open = |url: &String| Remote::new(url, token.as_deref()).map_err(failed);
         let all =
             remote::relays(&self.relay, &named).iter().map(open).collect::<Result<Vec<_>, _>>()?;
-        all.iter().filter_map(Remote::in_clear).for_each(|text| complain(format!("belay: {text}")));
-        Ok(Relays { all, look: look(self.ascii), json: self.json })
+        all.iter()
+            .filter_map(Remote::in_clear)
+            .for_each(|text| print_error(format!("belay: {text}")));
+        Ok(Relays { all, terminal: this_terminal(self.ascii), json: self.json })
     }
 }
 
@@ -72,16 +74,16 @@ impl Relays {
     }
 
     /// The API's own JSON: of one relay as it came, of several a line each.
-    pub(super) fn say_json(&self, remote: &Remote, answer: Result<&str, &CallError>) {
+    pub(super) fn print_json(&self, remote: &Remote, answer: Result<&str, &CallError>) {
         match answer {
-            Ok(json) if !self.several() => super::common::say(json),
+            Ok(json) if !self.several() => super::common::print_line(json),
             Ok(json) => {
                 let relay = serde_json::Value::from(remote.shown());
-                super::common::say(format_args!("{{\"relay\":{relay},\"answer\":{json}}}"));
+                super::common::print_line(format_args!("{{\"relay\":{relay},\"answer\":{json}}}"));
             }
             Err(error) if self.several() => {
                 let (relay, error) = (remote.shown(), error.to_string());
-                super::common::say(serde_json::json!({ "relay": relay, "error": error }));
+                super::common::print_line(serde_json::json!({ "relay": relay, "error": error }));
             }
             // The complaint on standard error says it.
             Err(_) => {}
@@ -89,8 +91,8 @@ impl Relays {
     }
 
     /// The look of a terminal whose window may have another size by now.
-    pub(super) fn look_now(&self) -> Look {
-        Look { width: width(), ..self.look }
+    pub(super) fn terminal_now(&self) -> Terminal {
+        Terminal { width: width(), ..self.terminal }
     }
 
     /// Rows of the terminal; `None`: there is none.
@@ -106,13 +108,14 @@ impl Relays {
     pub(super) fn show(&self, lines: &[Line]) {
         let mut out = std::io::stdout().lock();
         let _reader_gone =
-            out.write_all(self.look.page(lines).as_bytes()).and_then(|()| out.flush());
+            out.write_all(self.terminal.page(lines).as_bytes()).and_then(|()| out.flush());
     }
 
     /// Lines for standard error, where what is asked is read even if the answer is piped.
-    pub(super) fn tell(&self, lines: &[Line]) {
-        let look = Look { colours: colours(std::io::stderr().is_terminal()), ..self.look };
-        let _reader_gone = std::io::stderr().write_all(look.page(lines).as_bytes());
+    pub(super) fn print_to_stderr(&self, lines: &[Line]) {
+        let terminal =
+            Terminal { colours: colours(std::io::stderr().is_terminal()), ..self.terminal };
+        let _reader_gone = std::io::stderr().write_all(terminal.page(lines).as_bytes());
     }
 }
 
@@ -123,15 +126,15 @@ fn colours(is_terminal: bool) -> bool {
 }
 
 /// What standard output can show.
-fn look(ascii: bool) -> Look {
+fn this_terminal(ascii: bool) -> Terminal {
     let colours = colours(std::io::stdout().is_terminal());
-    Look { width: width(), colours, ascii: ascii || !utf8() }
+    Terminal { width: width(), colours, ascii: ascii || !utf8() }
 }
 
 fn width() -> usize {
     let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     // A file or a pipe has no width; a wide one keeps what is said whole.
-    width.unwrap_or(120).clamp(Look::NARROWEST, Look::WIDEST)
+    width.unwrap_or(120).clamp(Terminal::NARROWEST, Terminal::WIDEST)
 }
 
 /// Whether the locale is UTF-8, by the first of the three that is set, as libc looks.

@@ -1,7 +1,7 @@
 //! `belay requests`: the history, and one request as a waterfall.
 
 use super::common::Ended;
-use super::common::{Failed, block_on, complain, say};
+use super::common::{Failed, block_on, print_error, print_line};
 use super::journal::NoTime;
 use super::relays::{RelayArgs, Relays};
 use crate::screen::{self, Listed};
@@ -122,13 +122,13 @@ async fn list(relays: &Relays, args: &RequestsArgs) -> Ended {
         match found {
             Ok((page, rows)) => {
                 if relays.json() {
-                    relays.say_json(remote, Ok(&page.json));
+                    relays.print_json(remote, Ok(&page.json));
                     continue;
                 }
                 title(relays, remote);
-                relays.show(&screen::requests(&rows, &relays.look));
+                relays.show(&screen::requests(&rows, &relays.terminal));
                 if let Some(next) = &page.value.next {
-                    say(format_args!("More: add --cursor {next}"));
+                    print_line(format_args!("More: add --cursor {next}"));
                 }
             }
             Err(error) => ended = failed(relays, remote, &error),
@@ -162,10 +162,10 @@ async fn one(relays: &Relays, id: RequestId) -> Ended {
     let mut ended = Ended::Done;
     for (remote, found) in found {
         match found {
-            Ok(Answer { json, .. }) if relays.json() => relays.say_json(remote, Ok(&json)),
+            Ok(Answer { json, .. }) if relays.json() => relays.print_json(remote, Ok(&json)),
             Ok(detail) => {
                 title(relays, remote);
-                relays.show(&screen::waterfall(&detail.value, &relays.look));
+                relays.show(&screen::waterfall(&detail.value, &relays.terminal));
             }
             Err(CallError::Refused(http::StatusCode::NOT_FOUND, ..)) if known => {}
             Err(error) => ended = failed(relays, remote, &error),
@@ -177,15 +177,15 @@ async fn one(relays: &Relays, id: RequestId) -> Ended {
 /// Which relay it is about, where there are several.
 pub(super) fn title(relays: &Relays, remote: &Remote) {
     if relays.several() {
-        say(format_args!("{}:", remote.shown()));
+        print_line(format_args!("{}:", remote.shown()));
     }
 }
 
 /// One relay's failure, which does not hide the others' answers.
 pub(super) fn failed(relays: &Relays, remote: &Remote, error: &CallError) -> Ended {
     if relays.json() {
-        relays.say_json(remote, Err(error));
+        relays.print_json(remote, Err(error));
     }
-    complain(format!("belay: {error}"));
+    print_error(format!("belay: {error}"));
     Ended::Failed
 }

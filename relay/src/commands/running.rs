@@ -1,6 +1,6 @@
 //! A running relay, from its listeners to its orderly end.
 
-use super::common::{Failed, complain};
+use super::common::{Failed, print_error};
 use super::watching::Source;
 use crate::config::Config;
 use crate::drive::{Drain, Hub};
@@ -77,8 +77,8 @@ pub(super) async fn run_relay(
     let kept = read_kept(&journal).await;
     let relay = Arc::new(Hub::new(config, journal)?);
     drive::restore::restore(&relay, &kept);
-    tokio::spawn(drive::restore::look_after_rungs(Arc::clone(&relay)));
-    tokio::spawn(drive::look::watch(Arc::clone(&relay)));
+    tokio::spawn(drive::restore::maintain_rungs(Arc::clone(&relay)));
+    tokio::spawn(drive::snapshot::watch(Arc::clone(&relay)));
     tokio::spawn(drive::watch_workers());
     tokio::spawn(source.watch(Arc::clone(&relay), hangup));
 
@@ -275,7 +275,7 @@ fn log_to_stderr() -> io::Result<()> {
     let is_level = |part: &str| part.contains('=') || part.parse::<tracing::Level>().is_ok();
     let known = wanted.split(',').all(|part| is_level(part.trim()));
     let filter = EnvFilter::builder().parse(wanted).ok().filter(|_| known).unwrap_or_else(|| {
-        complain(
+        print_error(
             "belay: BELAY_LOG is none of error, warn, info, debug and trace; logging at warn.",
         );
         EnvFilter::new("warn")

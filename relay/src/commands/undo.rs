@@ -2,9 +2,9 @@
 
 use super::change::{Shown, may};
 use super::common::Ended;
-use super::common::{Failed, block_on, complain};
+use super::common::{Failed, block_on, print_error};
 use super::deliver::{Deal, SOON, deliver, id_or_fresh, report, worst};
-use super::other_actions::ActionArgs;
+use super::probe_note::ActionArgs;
 use super::relays::Relays;
 use super::requests::failed;
 use crate::{screen, wall};
@@ -46,13 +46,13 @@ pub(super) fn run(args: &UndoArgs) -> Result<Ended, Failed> {
     let (relays, id) = (args.body.relays.open()?, id_or_fresh(args.body.id.as_deref())?);
     block_on(async {
         let (found, mut ended) = find(&relays, args, &id).await?;
-        found.iter().for_each(|found| tell(&relays, found));
+        found.iter().for_each(|found| print_plan(&relays, found));
         let shown = found.iter().map(|found| {
             let preview = found.preview.as_ref().and_then(|preview| preview.as_ref().ok());
             Shown { board: &found.board, preview }
         });
         may(args.yes, &args.accept, shown)?;
-        complain(format!("belay: sending it as action {id}"));
+        print_error(format!("belay: sending it as action {id}"));
         let path = ["actions", args.action.as_str(), "undo"];
         let body = args.body.body(&id, &args.accept);
         let sent = found.iter().map(async |Found { remote, .. }| {
@@ -75,7 +75,7 @@ async fn find<'a>(
     args: &UndoArgs,
     id: &str,
 ) -> Result<(Vec<Found<'a>>, Vec<Ended>), Failed> {
-    let looked = relays.each(async |remote| look(remote, args, id).await).await;
+    let looked = relays.each(async |remote| prepare(remote, args, id).await).await;
     let (mut found, mut ended) = (Vec::new(), Vec::new());
     let is_known = looked.iter().any(|(_, looked)| looked.is_ok());
     for (remote, looked) in looked {
@@ -96,7 +96,11 @@ async fn find<'a>(
     Ok((found, ended))
 }
 
-async fn look<'a>(remote: &'a Remote, args: &UndoArgs, id: &str) -> Result<Found<'a>, CallError> {
+async fn prepare<'a>(
+    remote: &'a Remote,
+    args: &UndoArgs,
+    id: &str,
+) -> Result<Found<'a>, CallError> {
     let action = remote.get::<Action>(&["actions", &args.action], &[]).await?.value;
     let board = remote.get::<Board>(&["board"], &[]).await?.value;
     let changes = back(&action, board.at);
@@ -145,21 +149,23 @@ fn back(action: &Action, now: UnixMillis) -> Vec<Change> {
     rungs.chain(ladders).collect()
 }
 
-fn tell(relays: &Relays, found: &Found<'_>) {
+fn print_plan(relays: &Relays, found: &Found<'_>) {
     if relays.several() {
-        complain(format!("{}:", found.remote.shown()));
+        print_error(format!("{}:", found.remote.shown()));
     }
     let now = wall::unix();
     let Action { at, by, reason, before, .. } = &found.action;
     let what = shared::action_words::what(&found.action);
-    complain(format!("takes back: {what}, {} by {by} \"{reason}\"", screen::moment(*at, now)));
+    print_error(format!("takes back: {what}, {} by {by} \"{reason}\"", screen::moment(*at, now)));
     if let Some(before) = before {
-        complain("and leads to:");
-        relays.tell(&screen::present(before, now));
+        print_error("and leads to:");
+        relays.print_to_stderr(&screen::present(before, now));
     }
     match &found.preview {
-        Some(Ok(preview)) => relays.tell(&screen::preview(preview, &found.board, &relays.look)),
-        Some(Err(why)) => complain(format!("belay: no preview: {why}")),
+        Some(Ok(preview)) => {
+            relays.print_to_stderr(&screen::preview(preview, &found.board, &relays.terminal))
+        }
+        Some(Err(why)) => print_error(format!("belay: no preview: {why}")),
         None => {}
     }
 }

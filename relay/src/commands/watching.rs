@@ -9,7 +9,7 @@
 //! taken for a whole one. SIGHUP is acted on at once: whoever sends it is done.
 
 use super::common::variable;
-use crate::config::{Refused, Seen, load_seen};
+use crate::config::{FilesRead, Refused, load_with_files};
 use crate::drive::config_state;
 use crate::drive::reload::{self, Reloaded};
 use crate::drive::{Drain, Hub};
@@ -31,7 +31,7 @@ const RESTLESS: usize = 20;
 #[derive(Debug)]
 pub(super) struct Source {
     path: PathBuf,
-    seen: Seen,
+    seen: FilesRead,
 }
 
 /// What made it look.
@@ -43,7 +43,7 @@ enum By {
 }
 
 impl Source {
-    pub(super) fn new(path: &Path, seen: Seen) -> Self {
+    pub(super) fn new(path: &Path, seen: FilesRead) -> Self {
         Self { path: path.to_owned(), seen }
     }
 
@@ -93,7 +93,7 @@ impl Source {
     }
 
     fn read(mut self, relay: &Hub, by: By) -> Self {
-        let (loaded, seen) = load_seen(&self.path, &variable);
+        let (loaded, seen) = load_with_files(&self.path, &variable);
         self.seen = seen;
         let loaded = match loaded {
             Ok(loaded) => loaded,
@@ -106,7 +106,7 @@ impl Source {
         let was_refused = config_state::config_state(relay).error.is_some();
         match reload::reload(relay, loaded.config) {
             Ok(reloaded) => {
-                tell(&reloaded, by, was_refused);
+                log_reload(&reloaded, by, was_refused);
                 for warning in loaded.warnings.iter().filter(|_| reloaded.changed) {
                     tracing::warn!("{warning}");
                 }
@@ -117,7 +117,7 @@ impl Source {
     }
 }
 
-async fn again(seen: &Seen) -> Option<Seen> {
+async fn again(seen: &FilesRead) -> Option<FilesRead> {
     let seen = seen.clone();
     tokio::task::spawn_blocking(move || seen.again()).await.ok()
 }
@@ -143,7 +143,7 @@ fn refuse(relay: &Hub, path: &Path, line: Option<u64>, text: String) {
 
 /// Said as a warning, which is what is logged by default: whoever changes a config looks
 /// here for what became of it.
-fn tell(reloaded: &Reloaded, by: By, was_refused: bool) {
+fn log_reload(reloaded: &Reloaded, by: By, was_refused: bool) {
     let Reloaded { rev, changed, new, gone, kept, another_key } = reloaded;
     let by = match by {
         By::Time => "a change",

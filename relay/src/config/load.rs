@@ -19,20 +19,20 @@ const LARGEST: u64 = 4 << 20;
 ///
 /// If the file cannot be read, or anything in it is wrong.
 pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Loaded, Refused> {
-    load_seen(path, env).0
+    load_with_files(path, env).0
 }
 
 /// As [`load`], with what was read on the way, so that a change can be noticed.
-pub fn load_seen(
+pub fn load_with_files(
     path: &Path,
     env: &dyn Fn(&str) -> Option<String>,
-) -> (Result<Loaded, Refused>, Seen) {
+) -> (Result<Loaded, Refused>, FilesRead) {
     let folder = path.parent().unwrap_or(Path::new(""));
     let content = bytes(path);
     let outside = Outside { folder, var: env, seen: RefCell::default() };
     outside.see(path, &content);
     let result = text(content).and_then(|text| parse(&text, &outside));
-    let seen = Seen { files: outside.seen.into_inner() };
+    let seen = FilesRead { files: outside.seen.into_inner() };
     (finish(result, path, folder), seen)
 }
 
@@ -155,7 +155,7 @@ fn name(problems: &mut [Problem], path: &Path) {
 /// name, a swapped link, and two changes within one tick of the disk's clock are all
 /// noticed, on any file system; a file that was touched is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct FilesRead {
     files: Vec<(PathBuf, Content)>,
 }
 
@@ -174,7 +174,7 @@ impl Content {
     }
 }
 
-impl Seen {
+impl FilesRead {
     /// The same files as they are now.
     #[must_use]
     pub fn again(&self) -> Self {

@@ -49,11 +49,12 @@ impl Capture {
         }
         let to = spec.to;
         let mut reader = AnswerReader::new(AnswerSpec { from: to, to, form: Form::Whole, ..spec });
-        let (mut heard, mut out) = (reader.read(&self.sent, &mut BytesMut::new()), BytesMut::new());
-        if heard.end.is_none() {
-            heard = reader.end_of_body(&mut out);
+        let (mut progress, mut out) =
+            (reader.read(&self.sent, &mut BytesMut::new()), BytesMut::new());
+        if progress.end.is_none() {
+            progress = reader.end_of_body(&mut out);
         }
-        let whole = (heard.end == Some(End::Proper)).then(|| reader.take_whole())?;
+        let whole = (progress.end == Some(End::Proper)).then(|| reader.take_whole())?;
         String::from_utf8(whole).ok()
     }
 }

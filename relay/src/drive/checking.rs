@@ -1,6 +1,6 @@
 //! A whole answer that is checked against its schema, aside and with a deadline.
 
-use super::aside::Aside;
+use super::work_pool::WorkPool;
 use dialect::schema::{Checked, Schema};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl std::fmt::Debug for Checking {
 impl Checking {
     pub(super) fn start(schema: &Arc<Schema>, answer: String) -> Self {
         let schema = Arc::clone(schema);
-        let told = Aside::Checks.run(answer.len(), move || (schema.check(&answer), answer));
+        let told = WorkPool::Checks.run(answer.len(), move || (schema.check(&answer), answer));
         Self { told, deadline: Box::pin(tokio::time::sleep(TIME)) }
     }
 

@@ -1,14 +1,14 @@
 //! A request on its way to a rung: put into the rung's words, at once where it is small, else
-//! aside, and then sent.
+//! on the work pool, and then sent.
 //!
-//! While it is composed aside nothing has been sent, and no clock of the attempt runs: the
+//! While it is composed on the work pool nothing has been sent, and no clock of the attempt runs: the
 //! walk knows such requests ([`Need::sent_later`]), and is told when the call goes out.
 //!
 //! [`Need::sent_later`]: policy::Need::sent_later
 
-use super::aside::{Aside, SMALL};
 use super::checking::Wrong;
 use super::in_force::{Ladder, Rung};
+use super::work_pool::{SMALL, WorkPool};
 use crate::provider::{Ask, Call};
 use dialect::neutral::{Again, Degrade, Names, Target, Unsupported, Upstream};
 use dialect::request::{ClientRequest, Endpoint};
@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::oneshot;
 
-/// What is to be said, and to whom.
-pub(super) struct Asked {
+/// What is composed, and for which rung.
+pub(super) struct Composition {
     pub(super) request: Arc<ClientRequest>,
     pub(super) ladder: Arc<Ladder>,
     pub(super) rung: Arc<Rung>,
@@ -45,12 +45,12 @@ pub(super) struct Manner {
     pub(super) degraded: Vec<&'static str>,
 }
 
-/// Whether a request of this size is composed aside.
-pub(super) const fn is_aside(size: usize) -> bool {
+/// Whether a request of this size is composed on the work pool.
+pub(super) const fn is_large(size: usize) -> bool {
     size >= SMALL
 }
 
-impl Asked {
+impl Composition {
     fn compose(&self) -> Result<Upstream, Unsupported> {
         let prompts = &self.ladder.prompts;
         let again = self.again.as_ref();
@@ -69,8 +69,8 @@ impl Asked {
     pub(super) fn start(self, manner: Manner) -> Composing {
         let again = self.again.as_ref().map_or(0, |wrong| wrong.answer.len());
         let size = self.request.size().saturating_add(again);
-        let state = if is_aside(size) {
-            State::Aside(Aside::Bulk.run(size, move || self.compose()))
+        let state = if is_large(size) {
+            State::OnPool(WorkPool::Bulk.run(size, move || self.compose()))
         } else {
             State::Done(Some(self.compose()))
         };
@@ -80,7 +80,7 @@ impl Asked {
 
 enum State {
     Done(Option<Result<Upstream, Unsupported>>),
-    Aside(oneshot::Receiver<Result<Upstream, Unsupported>>),
+    OnPool(oneshot::Receiver<Result<Upstream, Unsupported>>),
 }
 
 /// A request that is being composed.
@@ -98,8 +98,8 @@ impl std::fmt::Debug for Composing {
 
 impl Composing {
     /// Whether it takes time in which others run.
-    pub(super) const fn is_aside(&self) -> bool {
-        matches!(self.state, State::Aside(_))
+    pub(super) const fn is_large(&self) -> bool {
+        matches!(self.state, State::OnPool(_))
     }
 
     /// The call, what the rung is not told, and which names it has for the tools; once.
@@ -110,7 +110,7 @@ impl Composing {
     ) -> Poll<(Call, Vec<&'static str>, Names)> {
         let composed = match &mut self.state {
             State::Done(done) => done.take(),
-            State::Aside(told) => match Pin::new(told).poll(cx) {
+            State::OnPool(told) => match Pin::new(told).poll(cx) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(told) => told.ok(),
             },

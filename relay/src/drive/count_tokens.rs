@@ -3,11 +3,11 @@
 //! Outside all traffic: it is free, gives no verdict, and is not journaled. Who asks has an
 //! estimate to fall back on, so one provider is asked, once, and not for long.
 
-use super::aside::Aside;
-use super::composing::is_aside;
+use super::composing::is_large;
 use super::hub::Hub;
 use super::in_force::{InForce, Ladder};
-use crate::provider::{Ask, Said};
+use super::work_pool::WorkPool;
+use crate::provider::{Ask, CallEvent};
 use crate::wall;
 use bytes::Bytes;
 use dialect::request::ClientRequest;
@@ -42,9 +42,9 @@ pub async fn count_tokens(
     let rung =
         counting.find(|rung| hub.with_board(now, |board| board.usable(rung.index, now).is_ok()))?;
     let size = request.size();
-    let body = if is_aside(size) {
+    let body = if is_large(size) {
         let (request, rung) = (Arc::clone(request), Arc::clone(rung));
-        Aside::Bulk.run(size, move || request.for_model(&rung.model)).await.ok()?
+        WorkPool::Bulk.run(size, move || request.for_model(&rung.model)).await.ok()?
     } else {
         request.for_model(&rung.model)
     };
@@ -56,9 +56,11 @@ pub async fn count_tokens(
         max_answer: MOST,
         once: false,
     });
-    let said = std::future::poll_fn(|cx| call.poll_said(cx));
+    let said = std::future::poll_fn(|cx| call.poll_event(cx));
     match tokio::time::timeout(PATIENCE, said).await {
-        Ok(Said::Whole(body)) => serde_json::from_slice::<Count>(&body).is_ok().then_some(body),
+        Ok(CallEvent::Whole(body)) => {
+            serde_json::from_slice::<Count>(&body).is_ok().then_some(body)
+        }
         _ => None,
     }
 }

@@ -3,9 +3,9 @@
 //! Its request has its answer from somebody else; the breaker still waits for
 //! this one's first token, its end or its hard clock.
 
+use super::attempt_io::AttemptIo;
 use super::failed::Quotable;
 use super::hub::Hub;
-use super::line::Line;
 use super::stalls::{Pause, Pauses};
 use crate::wall;
 use policy::Probe;
@@ -13,14 +13,14 @@ use shared::OverrideMode;
 use std::sync::Arc;
 
 /// Lets `line` run until `probe` has learned what it wanted; then its call is closed.
-pub(super) fn run(relay: &Arc<Hub>, mut probe: Probe, mut line: Line) {
+pub(super) fn run(relay: &Arc<Hub>, mut probe: Probe, mut io: AttemptIo) {
     let relay = Arc::clone(relay);
     let mut signals = relay.signals.subscribe();
     let mut pauses = Pauses::from(wall::now());
     tokio::spawn(async move {
         loop {
             let due = wall::instant(probe.next_deadline());
-            let news = std::future::poll_fn(|cx| line.poll_news(cx, None, &Quotable::Gone));
+            let news = std::future::poll_fn(|cx| io.poll_news(cx, None, &Quotable::Gone));
             let news = tokio::select! {
                 news = tokio::time::timeout_at(due, news) => news,
                 Ok(()) = signals.changed() => {
@@ -37,7 +37,7 @@ pub(super) fn run(relay: &Arc<Hub>, mut probe: Probe, mut line: Line) {
             if news.as_ref().is_ok_and(|news| news.sent) {
                 probe.sent(now);
             }
-            let request = Some(line.log.start.request);
+            let request = Some(io.log.start.request);
             let done = relay.with_board_of(now, request, |board| match news {
                 Ok(news) if news.token.is_some() => {
                     probe.token(now, board);
@@ -51,7 +51,7 @@ pub(super) fn run(relay: &Arc<Hub>, mut probe: Probe, mut line: Line) {
             });
             if done {
                 if let Some(verdict) = probe.verdict() {
-                    relay.metrics.unseen_verdict(&line.rung.name, verdict);
+                    relay.metrics.detached_verdict(&io.rung.name, verdict);
                 }
                 return;
             }

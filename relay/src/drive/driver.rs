@@ -8,15 +8,14 @@
 mod acting;
 mod ending;
 
-use super::aside::Aside;
+use super::attempt_io::AttemptIo;
 use super::capture::Capture;
 use super::closing::Closing;
-use super::composing::is_aside;
+use super::composing::is_large;
 use super::failed::Quotable;
 use super::held::Held;
 use super::hub::Hub;
 use super::in_force::{InForce, Ladder};
-use super::line::Line;
 use super::log::{RequestLog, short};
 use super::naps;
 use super::numbers::{dialect_number, live_at, number_of};
@@ -27,6 +26,7 @@ use super::running::Running;
 use super::signals::{Drain, Signal};
 use super::stalls::{Pause, Pauses};
 use super::timer::Timer;
+use super::work_pool::WorkPool;
 use crate::config::Stamp;
 use crate::live;
 use crate::live::Pair;
@@ -124,7 +124,7 @@ pub struct Driver {
     walk: Walk,
     peer: Arc<Peer>,
     _running: Running,
-    lines: Vec<Line>,
+    attempts: Vec<AttemptIo>,
     log: RequestLog,
     /// Its place among those that wait; `None` once it has ended.
     seat: Option<live::Ticket>,
@@ -216,7 +216,7 @@ impl Driver {
             stamp,
             peer,
             _running: running,
-            lines: Vec::new(),
+            attempts: Vec::new(),
             log: RequestLog::new(start, accepted),
             seat: Some(seat),
             phase: Phase::Running,
@@ -305,12 +305,12 @@ impl Driver {
     /// Reads what the upstreams have to say, as long as they do not have to be waited for.
     fn poll_lines(&mut self, cx: &mut Context<'_>) {
         let mut index = 0;
-        while let Some(line) = self.lines.get_mut(index) {
-            let id = line.id;
+        while let Some(io) = self.attempts.get_mut(index) {
+            let id = io.id;
             let committed = self.committed == Some(id);
             let sink = committed.then_some(&mut self.out);
             let quotable = Quotable::Request(&self.request, &self.along);
-            match line.poll_news(cx, sink, &quotable) {
+            match io.poll_news(cx, sink, &quotable) {
                 Poll::Ready(news) => {
                     self.news(id, news);
                     if self.out.len() >= GLUED || !matches!(self.phase, Phase::Running) {
@@ -341,13 +341,13 @@ impl Driver {
     }
 
     fn news(&mut self, id: AttemptId, news: News) {
-        let Some(line) = self.lines.iter().find(|line| line.id == id) else { return };
-        let pings_count = line.rung.spec.pings_count;
+        let Some(io) = self.attempts.iter().find(|io| io.id == id) else { return };
+        let pings_count = io.rung.spec.pings_count;
         // Once it is committed, a token only feeds the second clock.
         let hot = self.committed == Some(id);
         let now = wall::now();
         match news.token {
-            Some(_) if hot => self.walk.heard(now, id),
+            Some(_) if hot => self.walk.note_content(now, id),
             Some(refusal) => {
                 self.input(now, Input::Token { attempt: id, refusal });
                 self.count_token(now, id);
@@ -368,14 +368,14 @@ impl Driver {
 
     /// An attempt's first token is counted once; whether it was late, its walk knows.
     fn count_token(&mut self, now: Time, id: AttemptId) {
-        let line = self.lines.iter_mut().find(|line| line.id == id && !line.counted);
-        if let Some(line) = line {
-            let Some(seat) = line.seat else { return };
-            line.counted = true;
-            let ttft = line.log.first_token.unwrap_or(now).since(line.log.dialled);
+        let io = self.attempts.iter_mut().find(|io| io.id == id && !io.counted);
+        if let Some(io) = io {
+            let Some(seat) = io.seat else { return };
+            io.counted = true;
+            let ttft = io.log.first_token.unwrap_or(now).since(io.log.dialled);
             let verdict =
                 if self.walk.is_slow(id) { TokenVerdict::Slow } else { TokenVerdict::Good };
-            let of = Pair { ladder: self.ladder.index.0, rung: line.rung.index.0 };
+            let of = Pair { ladder: self.ladder.index.0, rung: io.rung.index.0 };
             self.relay.live.token(of, live_at(now), seat, millis(ttft), verdict);
         }
     }
@@ -523,15 +523,15 @@ impl Drop for Driver {
             self.input(wall::now(), Input::Stop(cause));
         }
         // Only after a failure of the relay's own is anything left here.
-        let left = self.lines.iter().filter_map(|line| Some((line.rung.index.0, line.seat?)));
+        let left = self.attempts.iter().filter_map(|io| Some((io.rung.index.0, io.seat?)));
         left.for_each(|(rung, seat)| self.relay.live.forget_attempt(rung, seat));
         if let Some(seat) = self.seat {
             self.relay.live.forget_request(self.ladder.index.0, seat);
         }
         let size = self.request.size();
-        if is_aside(size) {
+        if is_large(size) {
             let nothing = Arc::new(ClientRequest::nothing());
-            Aside::Bulk.discard(size, std::mem::replace(&mut self.request, nothing));
+            WorkPool::Bulk.discard(size, std::mem::replace(&mut self.request, nothing));
         }
     }
 }
@@ -579,7 +579,7 @@ fn need(
         },
         max_output: needs.max_output,
         side_effects: needs.side_effects,
-        sent_later: is_aside(request.size()),
+        sent_later: is_large(request.size()),
         unsupported: unsupported(request, in_force, ladder),
         dialect: dialect_number(request.dialect()),
         // With one client there is nobody to be told from.

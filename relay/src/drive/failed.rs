@@ -3,9 +3,9 @@
 //! Providers quote what they were sent, so the words of an error are looked for in the request.
 //! Where that is large, the search is done aside.
 
-use super::aside::Aside;
-use super::composing::is_aside;
+use super::composing::is_large;
 use super::in_force::Rung;
+use super::work_pool::WorkPool;
 use crate::wall;
 use bytes::Bytes;
 use dialect::errors::ProviderError;
@@ -78,10 +78,10 @@ impl Failed {
         quotable: &Quotable<'_>,
     ) -> Result<Box<Self>, oneshot::Receiver<Box<Self>>> {
         match quotable {
-            Quotable::Request(request, along) if is_aside(request.size()) => {
+            Quotable::Request(request, along) if is_large(request.size()) => {
                 let (request, along) = (Arc::clone(request), (*along).clone());
                 let rung = Arc::clone(rung);
-                Err(Aside::Bulk.run(request.size(), move || {
+                Err(WorkPool::Bulk.run(request.size(), move || {
                     self.classify(&rung, &Quotable::Request(&request, &along));
                     self
                 }))

@@ -26,7 +26,7 @@ pub(super) fn words(
     unsupported: Option<&str>,
 ) -> Words {
     let words = own_words(failure, name, speaker, unsupported);
-    let is_said = matches!(failure.told, FailureReason::Rejected(_));
+    let is_said = matches!(failure.reason, FailureReason::Rejected(_));
     let said = speaker.map(|error| error.message.trim()).filter(|said| !said.is_empty());
     match said.filter(|_| !is_said) {
         Some(said) => {
@@ -49,7 +49,7 @@ fn own_words(
         code: code.to_owned(),
         recoverable: true,
     };
-    match failure.told {
+    match failure.reason {
         FailureReason::Rejected(outcome) => rejected(name, outcome, speaker),
         FailureReason::NoRungAble { reason: PassedOver::Dialect, .. } => {
             no_words(name, unsupported)
@@ -218,12 +218,12 @@ mod tests {
 
     fn told(told: FailureReason, wait: Option<u64>) -> String {
         let failure = Failure {
-            told,
+            reason: told,
             status: 500,
             outcome: RequestOutcome::Failed,
             cause: None,
             retry_after: wait.map(Duration::from_millis),
-            speaker: None,
+            answered_by: None,
         };
         words(&failure, "chat", None, Some("seed")).message
     }

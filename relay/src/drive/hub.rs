@@ -8,13 +8,13 @@ use super::in_force::{InForce, Places, Prepared, prepare};
 use super::in_force::{Ladder, Rung};
 use super::items::Items;
 use super::labels::labels;
-use super::looked::Looked;
 use super::machine::Machine;
 use super::memory::Memory;
-use super::operators::Operators;
+use super::operator_state::OperatorState;
 use super::past::Past;
 use super::running::Load;
 use super::signals::{Drain, Signals};
+use super::snapshot_cache::SnapshotCache;
 use crate::config::Config;
 use crate::feed::Feed;
 use crate::live::Live;
@@ -46,7 +46,7 @@ pub struct Hub {
     pub started: shared::UnixMillis,
     /// The same for measuring: how long ago that was.
     pub(super) began: Time,
-    pub(super) looked: Mutex<Looked>,
+    pub(super) snapshot_cache: Mutex<SnapshotCache>,
     pub(super) machine: Machine,
     breaker_history: BreakerHistory,
     pub(super) current_minute: CurrentMinute,
@@ -58,7 +58,7 @@ pub struct Hub {
     board: Mutex<Board>,
     memory: Memory,
     /// What operators have done, beside what the board knows of it.
-    pub(super) operators: Operators,
+    pub(super) operators: OperatorState,
     /// The last requests of each ladder.
     pub(super) past: Past,
     /// What every running request is told of at once.
@@ -83,7 +83,7 @@ impl Hub {
         let live = Live::new(0, &[]);
         in_force.make_room(&live);
         Ok(Self {
-            operators: Operators::default(),
+            operators: OperatorState::default(),
             items: Items::default(),
             past: Past::default(),
             metrics: Metrics::new(&labels(&in_force)),
@@ -95,7 +95,7 @@ impl Hub {
             journal,
             live,
             feed: Arc::new(Feed::new(crate::wall::boot_id())),
-            looked: Mutex::default(),
+            snapshot_cache: Mutex::default(),
             machine: Machine::default(),
             breaker_history: BreakerHistory::default(),
             current_minute: CurrentMinute::since(started),

@@ -24,7 +24,7 @@ impl Machine {
     }
 
     /// Reads it; may block on a sick disk.
-    pub(crate) fn look(&self, journal: &Path) {
+    pub(crate) fn measure(&self, journal: &Path) {
         let rss = std::fs::read_to_string("/proc/self/status").ok();
         let rss = rss.and_then(|status| resident(&status)).unwrap_or(0);
         self.rss.store(rss, Ordering::Relaxed);
@@ -59,7 +59,7 @@ mod tests {
     fn this_process_is_resident_somewhere() {
         let machine = Machine::default();
         assert_eq!((machine.rss(), machine.disk_free()), (None, None));
-        machine.look(Path::new("journal.db"));
+        machine.measure(Path::new("journal.db"));
         assert!(machine.rss().is_some_and(|rss| rss > 1 << 20), "{machine:?}");
         assert!(machine.disk_free().is_some());
         assert_eq!(resident("Name: x\nVmRSS:\t   12 kB\n"), Some(12 * 1024));

@@ -109,7 +109,7 @@ impl Memory {
     }
 
     /// Writes what has moved since it was last written, if that was long ago.
-    pub(super) fn look(&self, now: Time, board: &Board, journal: &Journal) {
+    pub(super) fn write_due(&self, now: Time, board: &Board, journal: &Journal) {
         self.write(now, board, journal, |_, moved, at| {
             let at_all = now.since(at.unwrap_or(self.started));
             (moved && at.is_none_or(|at| now.since(at) >= SELDOM)) || at_all >= ALIVE

@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 
 /// Once a second: tells the live numbers what the board alone knows, and writes a
 /// minute that is over.
-pub(super) fn look_at_the_minute(hub: &Hub, now: Time) {
+pub(super) fn record_minute(hub: &Hub, now: Time) {
     let in_force = hub.in_force();
     let standing: Vec<_> = hub.with_board(now, |board| {
         let of = |ladder: &Ladder| {

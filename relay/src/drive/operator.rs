@@ -10,13 +10,13 @@
 //! - What was refused did nothing: its id may be used again.
 //!
 //! The parts: `change` makes changes and takes them back, `actions` are probes and notes,
-//! `check` calls a rung once, `record` keeps what was done, `present` says what is so, `preview` what would be so from what
+//! `check` calls a rung once, `record` keeps what was done, `current` says what is in force, `preview` what would be so from what
 //! `past` has kept, `restore` what an earlier life left.
 
 mod actions;
 mod change;
 mod check;
-pub(super) mod present;
+pub(super) mod current;
 mod preview;
 mod record;
 pub(super) mod restore;
@@ -24,11 +24,11 @@ pub(super) mod restore;
 pub use actions::{end_note, note, probe};
 pub use change::{change, undo};
 pub use check::check;
-pub use present::{order_now, override_now};
+pub use current::{order_now, override_now};
 pub use preview::preview;
 
 use super::hub::Hub;
-use super::operators::Answer;
+use super::operator_state::Answer;
 use crate::wall;
 use policy::operator::Refused;
 use shared::admin::actions::{Action, ActionKind};

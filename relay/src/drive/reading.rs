@@ -5,10 +5,10 @@
 
 use super::failed::Failed;
 use super::log::AttemptLog;
-use crate::provider::Said;
+use crate::provider::CallEvent;
 use crate::wall;
 use bytes::BytesMut;
-use dialect::answer::{AnswerReader, End, Facts, Heard};
+use dialect::answer::{AnswerReader, End, Facts, Progress};
 use policy::{Answer, Break, Ending, NoHead};
 
 /// What one word of a provider means to the walk.
@@ -16,7 +16,7 @@ use policy::{Answer, Break, Ending, NoHead};
 pub(super) struct News {
     /// The provider has told of an error, which is to be classified before it is an ending.
     pub(super) failed: Option<Box<Failed>>,
-    /// It was composed aside, and goes out now.
+    /// It was composed on the work pool, and goes out now.
     pub(super) sent: bool,
     /// Content came; whether all content so far is the text of a refusal.
     pub(super) token: Option<bool>,
@@ -35,46 +35,48 @@ pub(super) struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    pub(super) fn read(&mut self, said: Said, out: &mut BytesMut) -> News {
+    pub(super) fn read(&mut self, said: CallEvent, out: &mut BytesMut) -> News {
         match said {
-            Said::Head => {
+            CallEvent::Head => {
                 self.head(200);
                 News::default()
             }
-            Said::Bytes(bytes) => {
-                let heard = self.reader.read(&bytes, out);
-                self.heard(heard)
+            CallEvent::Bytes(bytes) => {
+                let progress = self.reader.read(&bytes, out);
+                self.apply(progress)
             }
-            Said::EndOfBody => {
-                let heard = self.reader.end_of_body(out);
-                self.heard(heard)
+            CallEvent::EndOfBody => {
+                let progress = self.reader.end_of_body(out);
+                self.apply(progress)
             }
-            Said::Whole(body) => {
+            CallEvent::Whole(body) => {
                 self.head(200);
-                let heard = self.reader.read_whole(&body, out);
-                self.heard(heard)
+                let progress = self.reader.read_whole(&body, out);
+                self.apply(progress)
             }
-            Said::Status { status, headers, body } => {
+            CallEvent::Status { status, headers, body } => {
                 self.head(status);
                 self.log.bytes = body.len() as u64;
                 failed(Failed::with_status(status, headers, body))
             }
-            Said::Broken(why) => self.broken(Break::Reset, why.to_owned()),
-            Said::TooLarge => {
+            CallEvent::Broken(why) => self.broken(Break::Reset, why.to_owned()),
+            CallEvent::TooLarge => {
                 self.broken(Break::TooLarge, "the answer is over the limit".to_owned())
             }
-            Said::NotTheDialect(why) => {
+            CallEvent::NotTheDialect(why) => {
                 self.head(200);
                 self.broken(Break::NotTheDialect, why)
             }
-            Said::NotConnected(why) => self.no_head(NoHead::NotConnected, why),
-            Said::ConnectTimeout => self.no_head(NoHead::ConnectTimeout, "no connection in time"),
-            Said::OwnFault(why) => self.no_head(NoHead::OwnFault, why),
-            Said::NoAnswer(why) => self.no_head(NoHead::Closed, why),
-            Said::Stale => {
+            CallEvent::NotConnected(why) => self.no_head(NoHead::NotConnected, why),
+            CallEvent::ConnectTimeout => {
+                self.no_head(NoHead::ConnectTimeout, "no connection in time")
+            }
+            CallEvent::OwnFault(why) => self.no_head(NoHead::OwnFault, why),
+            CallEvent::NoAnswer(why) => self.no_head(NoHead::Closed, why),
+            CallEvent::Stale => {
                 self.no_head(NoHead::Stale, "a reused connection was closed without an answer")
             }
-            Said::NotTaken => {
+            CallEvent::NotTaken => {
                 self.no_head(NoHead::NotTaken, "closed before the whole request was sent")
             }
         }
@@ -91,21 +93,21 @@ impl Reading<'_> {
         self.log.headers = Some(wall::now());
     }
 
-    /// What was heard of an answer.
-    pub(super) fn heard(&mut self, heard: Heard) -> News {
-        self.log.events = self.log.events.saturating_add(u64::from(heard.tokens));
+    /// Takes in what was read of an answer.
+    pub(super) fn apply(&mut self, progress: Progress) -> News {
+        self.log.events = self.log.events.saturating_add(u64::from(progress.tokens));
         let facts = self.reader.facts();
-        if heard.tokens > 0 && self.log.first_token.is_none() {
+        if progress.tokens > 0 && self.log.first_token.is_none() {
             self.log.first_token = Some(wall::now());
         }
         let answer = answer(facts);
         let news = News {
-            token: (heard.tokens > 0).then_some(facts.refused),
-            ping: heard.pings > 0,
-            finished: heard.finished.then_some(answer),
+            token: (progress.tokens > 0).then_some(facts.refused),
+            ping: progress.pings > 0,
+            finished: progress.finished.then_some(answer),
             ..News::default()
         };
-        match heard.end {
+        match progress.end {
             None => news,
             Some(End::Error(error)) => {
                 News { failed: Some(Box::new(Failed::in_answer(error))), ..news }

@@ -8,7 +8,7 @@ use super::config_state::publish_config;
 use super::hub::{Hub, ladders};
 use super::in_force::{InForce, Prepared, prepare};
 use super::labels::labels;
-use super::look::forget_looks;
+use super::snapshot;
 use crate::config::Config;
 use crate::provider::CannotBuild;
 use crate::wall;
@@ -92,7 +92,7 @@ pub fn reload(hub: &Hub, config: Config) -> Result<Reloaded, CannotReload> {
     *hub.refused.lock() = None;
     if after.is_same_as(&before) {
         publish_config(hub);
-        return Ok(told(&before, &before, &[], false));
+        return Ok(summary(&before, &before, &[], false));
     }
     let after = Arc::new(after);
     let renewed: Vec<_> =
@@ -107,12 +107,12 @@ pub fn reload(hub: &Hub, config: Config) -> Result<Reloaded, CannotReload> {
     });
     *places = new_places;
     // Whoever watches knows rungs and ladders that may have gone.
-    forget_looks(hub);
+    snapshot::start_over(hub);
     publish_config(hub);
-    Ok(told(&before, &after, &renewed, true))
+    Ok(summary(&before, &after, &renewed, true))
 }
 
-fn told(before: &InForce, after: &InForce, renewed: &[RungIndex], changed: bool) -> Reloaded {
+fn summary(before: &InForce, after: &InForce, renewed: &[RungIndex], changed: bool) -> Reloaded {
     let not_in = |one: &InForce, other: &InForce| -> Vec<Arc<str>> {
         let missing = one.rungs.iter().filter(|rung| other.rung(rung.index).is_none());
         missing.map(|rung| Arc::clone(&rung.name)).collect()

@@ -3,7 +3,7 @@
 
 use super::hub::Hub;
 use super::memory::{Memory, remembered};
-use super::minutes::{look_at_the_minute, write_last_minute};
+use super::minutes::{record_minute, write_last_minute};
 use super::operator::restore::{left, restore_operators};
 use super::signals::Drain;
 use crate::wall;
@@ -50,7 +50,7 @@ pub fn remember_all(hub: &Hub) {
 /// Ends overrides when their time comes, keeps what rungs have learned and writes the
 /// minutes that are over, until the
 /// relay's last moment.
-pub async fn look_after_rungs(relay: Arc<Hub>) {
+pub async fn maintain_rungs(relay: Arc<Hub>) {
     loop {
         tokio::select! {
             () = relay.signals.until(Drain::Cut) => return,
@@ -59,9 +59,9 @@ pub async fn look_after_rungs(relay: Arc<Hub>) {
         let now = wall::now();
         relay.with_board(now, |board| {
             board.settle(now);
-            relay.memory().look(now, board, &relay.journal);
+            relay.memory().write_due(now, board, &relay.journal);
         });
-        look_at_the_minute(&relay, now);
+        record_minute(&relay, now);
     }
 }
 

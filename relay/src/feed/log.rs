@@ -85,7 +85,7 @@ pub struct Feed {
     watching: watch::Sender<usize>,
     wants_requests: AtomicUsize,
     /// How often somebody had what is computed for watchers computed.
-    looks: AtomicU64,
+    snapshots: AtomicU64,
 }
 
 impl Feed {
@@ -98,7 +98,7 @@ impl Feed {
             newest: watch::Sender::new(0),
             watching: watch::Sender::new(0),
             wants_requests: AtomicUsize::new(0),
-            looks: AtomicU64::new(0),
+            snapshots: AtomicU64::new(0),
         }
     }
 
@@ -232,15 +232,15 @@ impl Feed {
         self.inner().present.iter().map(|present| present.who.clone()).collect()
     }
 
-    /// Notes that what is computed for watchers was computed.
-    pub fn looked(&self) {
-        self.looks.fetch_add(1, Ordering::Relaxed);
+    /// Notes that a snapshot was computed for watchers.
+    pub fn count_snapshot(&self) {
+        self.snapshots.fetch_add(1, Ordering::Relaxed);
     }
 
     /// How often that was.
     #[must_use]
-    pub fn looks(&self) -> u64 {
-        self.looks.load(Ordering::Relaxed)
+    pub fn snapshots(&self) -> u64 {
+        self.snapshots.load(Ordering::Relaxed)
     }
 
     fn wake(&self, seq: u64) {

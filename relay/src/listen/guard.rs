@@ -108,7 +108,7 @@ impl Guard {
 
     /// An operator who forgot to name an origin finds it in the log; strangers cannot fill it.
     fn refused(&self, foreign: Foreign, origin: Option<&HeaderValue>) -> Response {
-        self.relay.metrics.turned_away(foreign.code());
+        self.relay.metrics.rejected(foreign.code());
         let second = wall::unix().0 / 1000;
         if let Some(origin) = origin
             && LOGGED.swap(second, Ordering::Relaxed) != second

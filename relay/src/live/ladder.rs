@@ -19,7 +19,7 @@ const SLOTS: usize = 20;
 
 /// How a ladder was lately.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct LadderSeen {
+pub struct LadderNumbers {
     /// What its users had.
     pub users: Users,
     /// The last 15 minutes.
@@ -27,7 +27,7 @@ pub struct LadderSeen {
     /// The number of the step that runs.
     pub step: u64,
     /// What each of its rungs did, by the rung's number.
-    pub steps: Vec<(usize, StepSeen)>,
+    pub steps: Vec<(usize, StepNumbers)>,
     /// The share of requests that had a hedge.
     pub hedge_share: Option<f64>,
     /// The share of hedged requests whose hedge won.
@@ -38,7 +38,7 @@ pub struct LadderSeen {
 
 /// What one rung did for one ladder.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct StepSeen {
+pub struct StepNumbers {
     /// The share of answers that it gave.
     pub share: Option<f64>,
     /// The share of requests that it was called for first.
@@ -268,7 +268,7 @@ impl LadderLive {
         }
     }
 
-    pub(super) fn seen(&mut self, now: At) -> LadderSeen {
+    pub(super) fn seen(&mut self, now: At) -> LadderNumbers {
         let mut sum = Window::default();
         let span = self.window.span(now);
         for slot in self.window.slots(now) {
@@ -287,11 +287,11 @@ impl LadderLive {
             sum.cost = sum.cost.saturating_add(slot.cost);
             sum.counts.add(&slot.counts);
         }
-        LadderSeen {
+        LadderNumbers {
             users: self.users(now, &sum, span),
             spark: self.spark(now),
             step: self.curve.number(now),
-            steps: self.steps_seen(now, span),
+            steps: self.step_numbers(now, span),
             hedge_share: share(sum.hedged, sum.ended),
             hedge_win_share: share(sum.hedge_won, sum.hedged),
             refused: sum.refused,
@@ -335,13 +335,13 @@ impl LadderLive {
         }
     }
 
-    fn steps_seen(&mut self, now: At, span: u64) -> Vec<(usize, StepSeen)> {
+    fn step_numbers(&mut self, now: At, span: u64) -> Vec<(usize, StepNumbers)> {
         let sums: Vec<_> = self.steps.iter_mut().map(|step| (step.rung, step.sum(now))).collect();
         let answered: u32 = sums.iter().map(|(_, sum)| sum.answered).sum();
         let first: u32 = sums.iter().map(|(_, sum)| sum.first).sum();
         let seen = |(rung, sum): (usize, StepWindow)| {
             let passed = PassedOver::ALL.iter().zip(sum.passed).filter(|(_, count)| *count > 0);
-            let seen = StepSeen {
+            let seen = StepNumbers {
                 share: share(sum.answered, answered),
                 first_share: share(sum.first, first),
                 cost_nps: rate(sum.cost, span),

@@ -35,7 +35,7 @@ const fn is_fault(outcome: AttemptOutcome) -> bool {
 
 /// How a rung was lately.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct RungSeen {
+pub struct RungNumbers {
     /// The last 30 seconds; its mark and reference are for the board to say.
     pub now: RungNow,
     /// The last 15 minutes.
@@ -183,7 +183,7 @@ impl RungLive {
         }
     }
 
-    pub(super) fn seen(&mut self, now: At) -> RungSeen {
+    pub(super) fn seen(&mut self, now: At) -> RungNumbers {
         let steps = self.curve.steps(now);
         let spark = RungSpark {
             step_ms: STEP,
@@ -192,7 +192,7 @@ impl RungLive {
             bad: steps.iter().map(|(step, _)| step.bad).collect(),
             p95_ms: steps.iter().map(|(_, p95)| *p95).collect(),
         };
-        RungSeen {
+        RungNumbers {
             now: self.now(now),
             spark,
             step: self.curve.number(now),

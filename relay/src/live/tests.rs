@@ -50,11 +50,11 @@ fn an_attempt_counts_once_whatever_is_said_of_it_later() {
     let now = 100_000;
     let first = live.dialled(OF, now, true);
     let second = live.dialled(OF, now + 100, false);
-    let seen = live.rung_seen(1, now + 300).now;
+    let seen = live.rung_numbers(1, now + 300).now;
     assert_eq!((seen.waiting, seen.oldest_wait_ms, seen.streaming), (2, Some(300), 0));
     live.token(OF, now + 400, first, 400, TokenVerdict::Good);
     live.attempt(OF.ladder, now + 900, first, &good());
-    let seen = live.rung_seen(1, now + 1000).now;
+    let seen = live.rung_numbers(1, now + 1000).now;
     assert_eq!((seen.waiting, seen.oldest_wait_ms, seen.streaming), (1, Some(900), 0));
     assert_eq!((seen.calls, seen.good), (1, 1));
     // A stream that breaks was good before, and is bad now: one call all the same.
@@ -65,7 +65,7 @@ fn an_attempt_counts_once_whatever_is_said_of_it_later() {
         ..ended(AttemptOutcome::Stall)
     };
     live.attempt(OF.ladder, now + 1200, second, &broke);
-    let seen = live.rung_seen(1, now + 1300);
+    let seen = live.rung_numbers(1, now + 1300);
     assert_eq!((seen.now.calls, seen.now.good, seen.now.bad), (2, 1, 1));
     assert_eq!(
         seen.now.outcomes.into_iter().collect::<Vec<_>>(),
@@ -85,10 +85,10 @@ fn the_window_forgets_and_the_curve_remembers() {
     live.token(OF, now + 200, ticket, 200, TokenVerdict::Slow);
     let slow = AttemptEnd { verdict: Some(TokenVerdict::Slow), ..good() };
     live.attempt(OF.ladder, now + 300, ticket, &slow);
-    let seen = live.rung_seen(1, now + 26_000).now;
+    let seen = live.rung_numbers(1, now + 26_000).now;
     assert_eq!((seen.calls, seen.slow), (1, 1));
     assert!(seen.rps > 0.0 && seen.cost_nps > 0, "{seen:?}");
-    let later = live.rung_seen(1, now + 31_000);
+    let later = live.rung_numbers(1, now + 31_000);
     assert_eq!((later.now.calls, later.now.hist.0.len()), (0, 0));
     assert_eq!((later.now.ttft_p95_ms, later.now.rps), (None, 0.0));
     // The step of its time, two steps before the one that runs.
@@ -97,7 +97,7 @@ fn the_window_forgets_and_the_curve_remembers() {
     assert_eq!(&spark.slow[57..], &[1, 0, 0]);
     assert!(spark.p95_ms[57].is_some_and(|ms| (190..=210).contains(&ms)), "{spark:?}");
     assert_eq!(spark.p95_ms[58], None, "no calls are a gap");
-    let much_later = live.rung_seen(1, now + 3_600_000).spark;
+    let much_later = live.rung_numbers(1, now + 3_600_000).spark;
     assert_eq!(much_later.calls.iter().sum::<u32>(), 0);
 }
 
@@ -118,7 +118,7 @@ fn a_p95_beyond_what_was_seen_says_so() {
             live.attempt(OF.ladder, 16_000, ticket, &cut);
         }
     }
-    let seen = live.rung_seen(1, 16_000).now;
+    let seen = live.rung_numbers(1, 16_000).now;
     assert!(seen.ttft_at_least, "{seen:?}");
     assert!(seen.ttft_p95_ms.is_some_and(|ms| ms > 14_000), "{seen:?}");
     assert_eq!((seen.good, seen.slow, seen.calls), (10, 10, 20));
@@ -160,7 +160,7 @@ fn users_are_told_apart_by_what_they_had() {
     live.standing(0, 2000, Some(300), (9, 1));
     let waiting = begin();
 
-    let seen = live.ladder_seen(0, 2000);
+    let seen = live.ladder_numbers(0, 2000);
     let users = &seen.users;
     assert_eq!((users.ok, users.failed, users.broken, users.gone), (2, 1, 1, 1));
     assert_eq!((users.late, users.rescued, users.late_ms), (1, 1, Some(300)));
@@ -172,8 +172,8 @@ fn users_are_told_apart_by_what_they_had() {
     assert_eq!(shares, [(1, Some(0.5)), (0, Some(0.5))]);
     assert_eq!(seen.steps[0].1.passed.get(&PassedOver::Open), Some(&1));
     live.committed(0, waiting);
-    assert_eq!((live.waiting(), live.ladder_seen(0, 2000).users.streaming), (0, 1));
-    assert_eq!(live.ladder_seen(0, 65_000).users.ok, 0, "a minute later it is forgotten");
+    assert_eq!((live.waiting(), live.ladder_numbers(0, 2000).users.streaming), (0, 1));
+    assert_eq!(live.ladder_numbers(0, 65_000).users.ok, 0, "a minute later it is forgotten");
 }
 
 #[test]
@@ -207,10 +207,10 @@ fn what_was_forgotten_does_not_wait() {
     live.forget_request(0, seat);
     live.forget_attempt(1, ticket);
     assert_eq!(live.waiting(), 0);
-    assert_eq!(live.rung_seen(1, 2000).now.waiting, 0);
+    assert_eq!(live.rung_numbers(1, 2000).now.waiting, 0);
     // Numbers that name nobody are nobody's.
     live.attempt(9, 2000, 0, &tried(1, 9, AttemptKind::First));
-    assert_eq!(live.rung_seen(9, 2000), RungSeen::default());
+    assert_eq!(live.rung_numbers(9, 2000), RungNumbers::default());
 }
 
 #[test]
@@ -219,11 +219,11 @@ fn what_is_known_survives_another_shape() {
     let ticket = live.dialled(OF, 1000, true);
     live.reshape(3, &[(0, vec![2, 1]), (2, vec![0])]);
     live.attempt(OF.ladder, 1300, ticket, &good());
-    assert_eq!(live.rung_seen(1, 2000).now.outcomes.get("ok"), Some(&1));
-    let rungs: Vec<_> = live.ladder_seen(0, 2000).steps.iter().map(|(rung, _)| *rung).collect();
+    assert_eq!(live.rung_numbers(1, 2000).now.outcomes.get("ok"), Some(&1));
+    let rungs: Vec<_> = live.ladder_numbers(0, 2000).steps.iter().map(|(rung, _)| *rung).collect();
     assert_eq!(rungs, [1, 0, 2]);
     let other = Pair { ladder: 2, rung: 2 };
     let ticket = live.dialled(other, 2000, false);
-    assert_eq!(live.rung_seen(2, 2100).now.waiting, 1);
+    assert_eq!(live.rung_numbers(2, 2100).now.waiting, 1);
     live.attempt(2, 2200, ticket, &tried(1, 2, AttemptKind::First));
 }

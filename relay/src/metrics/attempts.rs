@@ -102,13 +102,13 @@ struct Again {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, EncodeLabelSet)]
-struct Said {
+struct VerdictLabels {
     rung: Arc<str>,
     verdict: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, EncodeLabelSet)]
-struct Turned {
+struct TransitionLabels {
     rung: Arc<str>,
     to: &'static str,
     rule: &'static str,
@@ -143,9 +143,9 @@ pub(super) struct Attempts {
     again: Series<Again, Counter>,
     hedges_started: Series<OfLadder, Counter>,
     hedges_won: Series<OfLadder, Counter>,
-    token_verdicts: Series<Said, Counter>,
-    stream_verdicts: Series<Said, Counter>,
-    transitions: Series<Turned, Counter>,
+    token_verdicts: Series<VerdictLabels, Counter>,
+    stream_verdicts: Series<VerdictLabels, Counter>,
+    transitions: Series<TransitionLabels, Counter>,
     ttft: Series<Ttft, Histogram>,
     tokens: Series<Tokens, Counter>,
     cost: Series<Cost, Dollars>,
@@ -263,14 +263,14 @@ impl Attempts {
             }
         }
         for verdict in TokenVerdict::ALL {
-            self.token_verdicts.begin(said(rung, verdict.as_str()));
+            self.token_verdicts.begin(verdict_labels(rung, verdict.as_str()));
         }
         for verdict in StreamVerdict::ALL {
-            self.stream_verdicts.begin(said(rung, verdict.as_str()));
+            self.stream_verdicts.begin(verdict_labels(rung, verdict.as_str()));
         }
         for (to, rules) in TRANSITIONS {
             for rule in *rules {
-                self.transitions.begin(turned(rung, *to, *rule));
+                self.transitions.begin(transition_labels(rung, *to, *rule));
             }
         }
         for kind in ["input", "output"] {
@@ -328,7 +328,7 @@ impl Attempts {
             self.verdict(rung, verdict);
         }
         if let Some(verdict) = end.stream_verdict {
-            self.stream_verdicts.of(said(rung, verdict.as_str())).inc();
+            self.stream_verdicts.of(verdict_labels(rung, verdict.as_str())).inc();
         }
         if let Some(span) = end.ttft {
             self.ttft.of(ttft(ladder, rung, end.start.n)).observe(span.as_secs_f64());
@@ -345,16 +345,16 @@ impl Attempts {
     }
 
     pub(super) fn verdict(&self, rung: &Arc<str>, verdict: TokenVerdict) {
-        self.token_verdicts.of(said(rung, verdict.as_str())).inc();
+        self.token_verdicts.of(verdict_labels(rung, verdict.as_str())).inc();
     }
 
     pub(super) fn transition(&self, rung: &Arc<str>, to: BreakerState, rule: TransitionRule) {
-        self.transitions.of(turned(rung, to, rule)).inc();
+        self.transitions.of(transition_labels(rung, to, rule)).inc();
     }
 }
 
-fn turned(rung: &Arc<str>, to: BreakerState, rule: TransitionRule) -> Turned {
-    Turned { rung: Arc::clone(rung), to: to.as_str(), rule: rule.as_str() }
+fn transition_labels(rung: &Arc<str>, to: BreakerState, rule: TransitionRule) -> TransitionLabels {
+    TransitionLabels { rung: Arc::clone(rung), to: to.as_str(), rule: rule.as_str() }
 }
 
 fn ended(
@@ -375,8 +375,8 @@ fn extra(ladder: &Arc<str>, kind: AttemptKind) -> Extra {
     Extra { ladder: Arc::clone(ladder), kind: kind.as_str() }
 }
 
-fn said(rung: &Arc<str>, verdict: &'static str) -> Said {
-    Said { rung: Arc::clone(rung), verdict }
+fn verdict_labels(rung: &Arc<str>, verdict: &'static str) -> VerdictLabels {
+    VerdictLabels { rung: Arc::clone(rung), verdict }
 }
 
 fn ttft(ladder: &Arc<str>, rung: &Arc<str>, n: u32) -> Ttft {

@@ -201,7 +201,7 @@ impl Requests {
         }
     }
 
-    pub(super) fn turned_away(&self, code: &'static str) {
+    pub(super) fn rejected(&self, code: &'static str) {
         self.turned_away.of(Code { code }).inc();
     }
 }

@@ -234,7 +234,7 @@ fn a_request_is_counted_as_its_client_saw_it() {
     };
     rejected.start.ladder = None;
     metrics.request(&rejected);
-    metrics.turned_away("model_not_found");
+    metrics.rejected("model_not_found");
     let page = page(&metrics);
     for (series, expected) in [
         (r#"belay_requests_total{ladder="chat",outcome="ok",status="2xx"}"#, "1"),

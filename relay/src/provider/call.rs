@@ -30,9 +30,9 @@ const END_OF_BODY: Duration = Duration::from_secs(1);
 /// likely. One that dies later may have died of the request.
 const STALE: Duration = Duration::from_millis(500);
 
-/// What an upstream call said.
+/// What came of an upstream call.
 #[derive(Debug)]
-pub enum Said {
+pub enum CallEvent {
     /// The head of an event stream; bytes follow.
     Head,
     /// Some bytes of the event stream.
@@ -73,7 +73,7 @@ pub enum Said {
 type Opening = Pin<Box<dyn Future<Output = Opened> + Send>>;
 
 struct Opened {
-    said: Said,
+    said: CallEvent,
     /// The body that follows, when `said` is the head of a stream.
     body: Option<reqwest::Body>,
     slot: Option<OwnedSemaphorePermit>,
@@ -143,8 +143,11 @@ impl Call {
     pub fn unable(feature: &str) -> Self {
         let message = format!("'{feature}' cannot be said to this provider. Leave it out.");
         let body = serde_json::json!({"error": {"message": message, "param": feature}});
-        let said =
-            Said::Status { status: 400, headers: HeaderMap::new(), body: body.to_string().into() };
+        let said = CallEvent::Status {
+            status: 400,
+            headers: HeaderMap::new(),
+            body: body.to_string().into(),
+        };
         let opened = Opened { said, body: None, slot: None };
         Self { state: State::Opening(Box::pin(std::future::ready(opened))), slot: None }
     }
@@ -152,7 +155,7 @@ impl Call {
     /// A call that is not made, by a fault of the relay's own.
     #[must_use]
     pub fn own_fault(why: &'static str) -> Self {
-        let opened = Opened { said: Said::OwnFault(why), body: None, slot: None };
+        let opened = Opened { said: CallEvent::OwnFault(why), body: None, slot: None };
         Self { state: State::Opening(Box::pin(std::future::ready(opened))), slot: None }
     }
 
@@ -169,7 +172,7 @@ impl Call {
     }
 
     /// What is said next. After an ending, and after `Whole` or `Status`, nothing is.
-    pub fn poll_said(&mut self, cx: &mut Context<'_>) -> Poll<Said> {
+    pub fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<CallEvent> {
         match &mut self.state {
             State::Opening(opening) => {
                 let Poll::Ready(opened) = opening.as_mut().poll(cx) else { return Poll::Pending };
@@ -180,10 +183,10 @@ impl Call {
             State::Reading(body) => loop {
                 let said = match Pin::new(&mut *body).poll_frame(cx) {
                     Poll::Pending => return Poll::Pending,
-                    Poll::Ready(None) => Said::EndOfBody,
-                    Poll::Ready(Some(Err(error))) => Said::Broken(breakage(&error)),
+                    Poll::Ready(None) => CallEvent::EndOfBody,
+                    Poll::Ready(Some(Err(error))) => CallEvent::Broken(breakage(&error)),
                     Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
-                        Ok(bytes) => return Poll::Ready(Said::Bytes(bytes)),
+                        Ok(bytes) => return Poll::Ready(CallEvent::Bytes(bytes)),
                         Err(_trailers) => continue,
                     },
                 };
@@ -213,8 +216,9 @@ async fn send(
     provider: &Provider,
     sending: Sending,
     once: bool,
-) -> Result<reqwest::Response, Said> {
-    let clients = provider.clients().map_err(|_why| Said::OwnFault("no client can be built"))?;
+) -> Result<reqwest::Response, CallEvent> {
+    let clients =
+        provider.clients().map_err(|_why| CallEvent::OwnFault("no client can be built"))?;
     if once {
         let length = sending.body.len();
         return post(&clients.fresh, sending).await.map_err(|error| no_head(&error, length));
@@ -224,7 +228,7 @@ async fn send(
     answer.map_err(|error| {
         let reused = !connected && !error.is_connect();
         let at_once = wall::now().since(began) < STALE;
-        if reused && at_once { Said::Stale } else { no_head(&error, length) }
+        if reused && at_once { CallEvent::Stale } else { no_head(&error, length) }
     })
 }
 
@@ -235,22 +239,25 @@ async fn post(
     client.post(url).headers(headers).body(body::outgoing(body)).send().await
 }
 
-async fn receive(response: reqwest::Response, max_answer: usize) -> (Said, Option<reqwest::Body>) {
+async fn receive(
+    response: reqwest::Response,
+    max_answer: usize,
+) -> (CallEvent, Option<reqwest::Body>) {
     let status = response.status().as_u16();
     let headers = response.headers();
     if status != 200 {
         let headers = headers.clone();
         let body = start_of(response, MAX_ERROR_BODY).await;
-        return (Said::Status { status, headers, body }, None);
+        return (CallEvent::Status { status, headers, body }, None);
     }
     if let Some(encoding) = text(headers, &header::CONTENT_ENCODING)
         && !encoding.eq_ignore_ascii_case("identity")
     {
-        return (Said::NotTheDialect("encoded although asked for identity".to_owned()), None);
+        return (CallEvent::NotTheDialect("encoded although asked for identity".to_owned()), None);
     }
     match text(headers, &header::CONTENT_TYPE).map(media_type) {
         Some(kind) if kind.eq_ignore_ascii_case("text/event-stream") => {
-            (Said::Head, Some(reqwest::Body::from(response)))
+            (CallEvent::Head, Some(reqwest::Body::from(response)))
         }
         Some(kind)
             if kind.eq_ignore_ascii_case("application/json")
@@ -261,23 +268,23 @@ async fn receive(response: reqwest::Response, max_answer: usize) -> (Said, Optio
         }
         // The type is the provider's text: only its shape is told, never its content.
         Some(kind) if kind.eq_ignore_ascii_case("text/html") => {
-            (Said::NotTheDialect("content type text/html".to_owned()), None)
+            (CallEvent::NotTheDialect("content type text/html".to_owned()), None)
         }
-        Some(_) => (Said::NotTheDialect("unexpected content type".to_owned()), None),
-        None => (Said::NotTheDialect("no content type".to_owned()), None),
+        Some(_) => (CallEvent::NotTheDialect("unexpected content type".to_owned()), None),
+        None => (CallEvent::NotTheDialect("no content type".to_owned()), None),
     }
 }
 
-async fn whole(mut response: reqwest::Response, limit: usize) -> Said {
+async fn whole(mut response: reqwest::Response, limit: usize) -> CallEvent {
     let mut body = BytesMut::new();
     loop {
         match response.chunk().await {
             Ok(Some(chunk)) if body.len().saturating_add(chunk.len()) > limit => {
-                return Said::TooLarge;
+                return CallEvent::TooLarge;
             }
             Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-            Ok(None) => return Said::Whole(body.freeze()),
-            Err(error) => return Said::Broken(breakage(&error)),
+            Ok(None) => return CallEvent::Whole(body.freeze()),
+            Err(error) => return CallEvent::Broken(breakage(&error)),
         }
     }
 }
@@ -308,21 +315,21 @@ fn media_type(content_type: &str) -> &str {
 
 /// What failed, in our own words: the client library's text would name addresses. `length` is
 /// the request body's.
-fn no_head(error: &reqwest::Error, length: usize) -> Said {
+fn no_head(error: &reqwest::Error, length: usize) -> CallEvent {
     if !error.is_connect() {
         // A small body fits into the socket's buffer: whether it was taken is not known.
         if length > body::PIECE && failed_while_sending(error) {
-            return Said::NotTaken;
+            return CallEvent::NotTaken;
         }
-        return Said::NoAnswer("connection closed without an answer");
+        return CallEvent::NoAnswer("connection closed without an answer");
     }
     if let Some(why) = own_fault(error) {
-        return Said::OwnFault(why);
+        return CallEvent::OwnFault(why);
     }
     if error.is_timeout() {
-        return Said::ConnectTimeout;
+        return CallEvent::ConnectTimeout;
     }
-    Said::NotConnected(if error.is_dns() {
+    CallEvent::NotConnected(if error.is_dns() {
         "the host name has no address"
     } else if is_tls(error) {
         "TLS was not accepted"

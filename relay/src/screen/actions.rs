@@ -1,6 +1,6 @@
 //! What operators have done, and what is so since.
 
-use super::text::{Line, Look, Style, clock, fit, moment, wrapped};
+use super::text::{Line, Style, Terminal, clock, fit, moment, wrapped};
 use shared::UnixMillis;
 use shared::action_words::{mode, what};
 use shared::admin::actions::{Action, ActionKind, CheckAnswer};
@@ -10,7 +10,12 @@ use shared::{OrderSource, OverrideMode};
 
 /// What is in force, then what was done before, newest first.
 #[must_use]
-pub fn actions(in_force: &[Action], past: &[Action], now: UnixMillis, look: &Look) -> Vec<Line> {
+pub fn actions(
+    in_force: &[Action],
+    past: &[Action],
+    now: UnixMillis,
+    terminal: &Terminal,
+) -> Vec<Line> {
     let mut out = vec![Line::default().and(Style::Bold, "IN FORCE")];
     if in_force.is_empty() {
         out.push(Line::default().and(Style::Dim, "  nothing"));
@@ -25,7 +30,7 @@ pub fn actions(in_force: &[Action], past: &[Action], now: UnixMillis, look: &Loo
             None if action.kind == ActionKind::Note => "until ended".to_owned(),
             None => "no end".to_owned(),
         };
-        out.extend(row(action, sign, Style::Hand, &end, now, look));
+        out.extend(row(action, sign, Style::Hand, &end, now, terminal));
         let undo = match action.kind {
             ActionKind::Note => format!("belay note --end {}", action.id),
             _ => format!("belay undo {}", action.id),
@@ -38,7 +43,7 @@ pub fn actions(in_force: &[Action], past: &[Action], now: UnixMillis, look: &Loo
     for action in past {
         let undone = action.undoes.as_deref().map(|id| format!("  took back {id}"));
         let end = format!("{}{}", action.id, undone.unwrap_or_default());
-        out.extend(row(action, " ", Style::Plain, &end, now, look));
+        out.extend(row(action, " ", Style::Plain, &end, now, terminal));
     }
     out
 }
@@ -49,7 +54,7 @@ fn row(
     style: Style,
     end: &str,
     now: UnixMillis,
-    look: &Look,
+    terminal: &Terminal,
 ) -> Vec<Line> {
     let mut text = format!(
         "{}  {}  {}  \"{}\"  {end}",
@@ -61,7 +66,7 @@ fn row(
     if let Some(check) = &action.check {
         text += &format!("  {}", found(check));
     }
-    wrapped(look, sign, style, &text)
+    wrapped(terminal, sign, style, &text)
 }
 
 /// What is so now: one line an override or order.
@@ -120,10 +125,10 @@ pub fn changed(answer: &ChangeAnswer, relay: &str) -> Vec<Line> {
 
 /// What a check found.
 #[must_use]
-pub fn checked(check: &CheckAnswer, look: &Look) -> Vec<Line> {
+pub fn checked(check: &CheckAnswer, terminal: &Terminal) -> Vec<Line> {
     let well = check.outcome == shared::AttemptOutcome::Ok;
     let (sign, style) = if well { ("●", Style::Plain) } else { ("×", Style::Broken) };
-    wrapped(look, sign, style, &format!("{}: {}", check.rung, found(check)))
+    wrapped(terminal, sign, style, &format!("{}: {}", check.rung, found(check)))
 }
 
 fn found(check: &CheckAnswer) -> String {

@@ -2,7 +2,7 @@
 
 mod ladder;
 
-use super::text::{Line, Look, Style, clock, cut, flow, wrapped};
+use super::text::{Line, Style, Terminal, clock, cut, flow, wrapped};
 use shared::UnixMillis;
 use shared::admin::{Board, RelayState, Role};
 use shared::diagnose::{Level, Rule, Trouble, diagnose};
@@ -19,12 +19,12 @@ pub struct View {
     /// Its base URL.
     pub url: String,
     /// What is known of it.
-    pub seen: Seen,
+    pub seen: LastBoard,
 }
 
 /// What is known of a relay.
 #[derive(Debug, Clone)]
-pub enum Seen {
+pub enum LastBoard {
     /// Its board, and how long ago that came, in milliseconds.
     Board(Box<Board>, i64),
     /// It does not answer any more: its last board, how old that is, and why.
@@ -33,7 +33,7 @@ pub enum Seen {
     Nothing(String),
 }
 
-impl Seen {
+impl LastBoard {
     /// Whether it answers.
     #[must_use]
     pub const fn is_well(&self) -> bool {
@@ -50,12 +50,12 @@ struct Shown<'a> {
 /// fill, ladders on which all is well shrink to their users' line, and what is still too
 /// much is cut and said to be.
 #[must_use]
-pub fn board(views: &[View], look: &Look, most: Option<usize>) -> Vec<Line> {
-    let full = lines(views, look, false);
+pub fn board(views: &[View], terminal: &Terminal, most: Option<usize>) -> Vec<Line> {
+    let full = lines(views, terminal, false);
     let Some(most) = most.filter(|most| full.len() > *most) else {
         return full;
     };
-    let mut short = lines(views, look, true);
+    let mut short = lines(views, terminal, true);
     if short.len() > most {
         let hidden = short.len() - most.saturating_sub(1);
         short.truncate(most.saturating_sub(1));
@@ -67,13 +67,13 @@ pub fn board(views: &[View], look: &Look, most: Option<usize>) -> Vec<Line> {
     short
 }
 
-fn lines(views: &[View], look: &Look, brief: bool) -> Vec<Line> {
+fn lines(views: &[View], terminal: &Terminal, brief: bool) -> Vec<Line> {
     let mut told: Vec<Shown<'_>> = views
         .iter()
         .map(|view| {
             let troubles = match &view.seen {
-                Seen::Board(board, _) | Seen::Lost(board, ..) => diagnose(board),
-                Seen::Nothing(_) => Vec::new(),
+                LastBoard::Board(board, _) | LastBoard::Lost(board, ..) => diagnose(board),
+                LastBoard::Nothing(_) => Vec::new(),
             };
             Shown { view, troubles }
         })
@@ -81,17 +81,17 @@ fn lines(views: &[View], look: &Look, brief: bool) -> Vec<Line> {
     told.sort_by_key(rank);
     let mut out = Vec::new();
     if views.len() > 1 {
-        out.extend(told.iter().flat_map(|told| summary(told, look)));
+        out.extend(told.iter().flat_map(|told| summary(told, terminal)));
     }
     for told in &told {
         // Of one that never answered the summary has said all there is.
-        if views.len() > 1 && matches!(told.view.seen, Seen::Nothing(_)) {
+        if views.len() > 1 && matches!(told.view.seen, LastBoard::Nothing(_)) {
             continue;
         }
         if !out.is_empty() {
             out.push(Line::default());
         }
-        relay(told, look, brief, &mut out);
+        relay(told, terminal, brief, &mut out);
     }
     out
 }
@@ -105,17 +105,17 @@ fn rank(told: &Shown<'_>) -> (bool, Option<Level>, Option<Rule>) {
     (rank.0, rank.1.or(Some(Level::Hand)), rank.2.or(Some(Rule::Hand)))
 }
 
-fn summary(told: &Shown<'_>, look: &Look) -> Vec<Line> {
+fn summary(told: &Shown<'_>, terminal: &Terminal) -> Vec<Line> {
     let name = name(told.view);
     match (&told.view.seen, told.troubles.first()) {
-        (Seen::Nothing(why) | Seen::Lost(_, _, why), _) => {
-            wrapped(look, "◌", Style::Warning, &format!("{name}: {why}"))
+        (LastBoard::Nothing(why) | LastBoard::Lost(_, _, why), _) => {
+            wrapped(terminal, "◌", Style::Warning, &format!("{name}: {why}"))
         }
         (_, None) => vec![Line::plain(format!("● {name}: all well"))],
         (_, Some(first)) => {
             let (sign, style) = sign(first.level);
             let count = told.troubles.len();
-            let text = cut(&format!("{name}, {count} to know: {}", first.text), look.width - 2);
+            let text = cut(&format!("{name}, {count} to know: {}", first.text), terminal.width - 2);
             vec![Line::default().and(style, sign).and(Style::Plain, format!(" {text}"))]
         }
     }
@@ -123,8 +123,8 @@ fn summary(told: &Shown<'_>, look: &Look) -> Vec<Line> {
 
 fn name(view: &View) -> String {
     let known = match &view.seen {
-        Seen::Board(board, _) | Seen::Lost(board, ..) => board.relay.name.clone(),
-        Seen::Nothing(_) => None,
+        LastBoard::Board(board, _) | LastBoard::Lost(board, ..) => board.relay.name.clone(),
+        LastBoard::Nothing(_) => None,
     };
     known.unwrap_or_else(|| view.url.clone())
 }
@@ -137,30 +137,30 @@ const fn sign(level: Level) -> (&'static str, Style) {
     }
 }
 
-fn relay(told: &Shown<'_>, look: &Look, brief: bool, out: &mut Vec<Line>) {
+fn relay(told: &Shown<'_>, terminal: &Terminal, brief: bool, out: &mut Vec<Line>) {
     let (board, age, lost) = match &told.view.seen {
-        Seen::Board(board, age) => (board, *age, None),
-        Seen::Lost(board, age, why) => (board, *age, Some(why)),
-        Seen::Nothing(why) => {
+        LastBoard::Board(board, age) => (board, *age, None),
+        LastBoard::Lost(board, age, why) => (board, *age, Some(why)),
+        LastBoard::Nothing(why) => {
             let text = format!("{}: {why}", told.view.url);
-            out.extend(wrapped(look, "◌", Style::Warning, &text));
+            out.extend(wrapped(terminal, "◌", Style::Warning, &text));
             return;
         }
     };
     let mut board = board.clone();
     // Countdowns run on by the relay's clock between two boards.
     board.at = UnixMillis(board.at.0.saturating_add(age));
-    out.extend(head(&board, &told.view.url, look));
+    out.extend(head(&board, &told.view.url, terminal));
     if let Some(why) = lost {
         let text = format!("no news for {}, what follows is old: {why}", span(age));
-        out.extend(wrapped(look, "◌", Style::Warning, &text));
+        out.extend(wrapped(terminal, "◌", Style::Warning, &text));
     } else if age > OLD {
         let text = format!("no news for {}, what follows is old", span(age));
-        out.extend(wrapped(look, "◌", Style::Warning, &text));
+        out.extend(wrapped(terminal, "◌", Style::Warning, &text));
     }
     for line in told.troubles.iter().take(TROUBLES) {
         let (sign, style) = sign(line.level);
-        out.extend(wrapped(look, sign, style, &line.text));
+        out.extend(wrapped(terminal, sign, style, &line.text));
     }
     let more = told.troubles.len().saturating_sub(TROUBLES);
     if more > 0 {
@@ -169,15 +169,15 @@ fn relay(told: &Shown<'_>, look: &Look, brief: bool, out: &mut Vec<Line>) {
     if told.troubles.is_empty() {
         out.push(Line::default().and(Style::Dim, "● all well"));
     }
-    out.extend(ladder::ladders(&board, look, brief));
+    out.extend(ladder::ladders(&board, terminal, brief));
 }
 
-fn head(board: &Board, url: &str, look: &Look) -> Vec<Line> {
+fn head(board: &Board, url: &str, terminal: &Terminal) -> Vec<Line> {
     let RelayState { name, env, started_at, you, operators, journal, drain, .. } = &board.relay;
     let title = [env.as_deref(), name.as_deref()].into_iter().flatten().collect::<Vec<_>>();
     let title = if title.is_empty() { "relay".to_owned() } else { title.join(" ") };
     let who = you.name.as_deref().unwrap_or("no token");
-    let role = if you.role == Role::Viewer { ", may only look" } else { "" };
+    let role = if you.role == Role::Viewer { ", may only terminal" } else { "" };
     let also: Vec<_> = operators
         .iter()
         .filter_map(|here| here.name.as_deref())
@@ -198,7 +198,7 @@ fn head(board: &Board, url: &str, look: &Look) -> Vec<Line> {
     ];
     // The title stands apart; the rest is one row of facts.
     let long = title.1.chars().count() + 2;
-    let room = Look { width: look.width.saturating_sub(long), ..*look };
+    let room = Terminal { width: terminal.width.saturating_sub(long), ..*terminal };
     pieces.insert(0, dim(first));
     let mut facts = flow(&room, 0, " · ", pieces.clone());
     if facts.len() > 1 && name.is_some() {

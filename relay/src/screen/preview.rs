@@ -1,16 +1,16 @@
 //! What a change would do, before it is asked for.
 
-use super::text::{Line, Look, Style, clock, flow, wrapped};
+use super::text::{Line, Style, Terminal, clock, flow, wrapped};
 use shared::admin::Board;
 use shared::admin::actions::{BeforeAfter, LadderPreview, Preview, StepPreview, WarningKind};
 use shared::figures::{UNKNOWN, per_hour, percent, wait};
 
 /// Per ladder its rungs before and after, then what to think of first.
 #[must_use]
-pub fn preview(preview: &Preview, board: &Board, look: &Look) -> Vec<Line> {
+pub fn preview(preview: &Preview, board: &Board, terminal: &Terminal) -> Vec<Line> {
     let mut out = Vec::new();
     for ladder in &preview.ladders {
-        out.extend(head(ladder, look));
+        out.extend(head(ladder, terminal));
         out.push(first_token(ladder));
         let name = ladder.steps.iter().map(|step| step.rung.chars().count()).max().unwrap_or(4);
         let name = name.clamp(4, 24);
@@ -26,12 +26,12 @@ pub fn preview(preview: &Preview, board: &Board, look: &Look) -> Vec<Line> {
             WarningKind::LastRung | WarningKind::OnlySick => ("▲", Style::Broken),
             WarningKind::CapabilityLost | WarningKind::OverPeak => ("◆", Style::Warning),
         };
-        out.extend(wrapped(look, sign, style, &warning.text));
+        out.extend(wrapped(terminal, sign, style, &warning.text));
     }
     out
 }
 
-fn head(ladder: &LadderPreview, look: &Look) -> Vec<Line> {
+fn head(ladder: &LadderPreview, terminal: &Terminal) -> Vec<Line> {
     let since = ladder.since_at.map(|at| format!(" since {}", clock(at))).unwrap_or_default();
     let from = match ladder.requests {
         0 => "no request to plan anew".to_owned(),
@@ -49,7 +49,7 @@ fn head(ladder: &LadderPreview, look: &Look) -> Vec<Line> {
         (style, served),
         (Style::Dim, format!("({from})")),
     ];
-    flow(look, 2, "  ", pieces)
+    flow(terminal, 2, "  ", pieces)
 }
 
 /// How long users would wait, as the rungs answer now and if nothing were hedged.

@@ -1,6 +1,6 @@
 //! The history as a table: what was asked, what was tried, how it ended.
 
-use super::text::{Line, Look, Style, fit};
+use super::text::{Line, Style, Terminal, fit};
 use shared::admin::{AttemptRow, RequestDetail, RequestRow};
 use shared::figures::{UNKNOWN, wait};
 use shared::{AttemptKind, AttemptOutcome, PassedOver, RequestOutcome, TokenVerdict};
@@ -16,7 +16,7 @@ pub struct Listed {
 
 /// One line a request, under a heading.
 #[must_use]
-pub fn requests(rows: &[Listed], look: &Look) -> Vec<Line> {
+pub fn requests(rows: &[Listed], terminal: &Terminal) -> Vec<Line> {
     if rows.is_empty() {
         return vec![Line::plain("No requests.")];
     }
@@ -28,11 +28,11 @@ pub fn requests(rows: &[Listed], look: &Look) -> Vec<Line> {
     let tenant = longest(client_of, 6, 10);
     // TIME, OUT, TTFT, TOTAL, $ and the id have their widths; the trail has the rest, and
     // what it needs most: a narrow screen goes without milliseconds and TOTAL.
-    let wide = look.width >= 120;
+    let wide = terminal.width >= 120;
     let time = if wide { 12 } else { 8 };
     let fixed = time + 1 + ladder + 1 + 10 + 8 + 18 + 1;
     let fixed = if wide { fixed + 8 + 13 + 10 + tenant + 1 } else { fixed };
-    let trail = look.width.saturating_sub(fixed).max(12);
+    let trail = terminal.width.saturating_sub(fixed).max(12);
     let mut head = format!(
         "{} {} {} {} {:>7}",
         fit(if wide { "TIME (UTC)" } else { "TIME UTC" }, time),

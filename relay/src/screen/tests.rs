@@ -15,16 +15,16 @@ use shared::{BreakerState, OverrideMode};
 
 const URL: &str = "http://127.0.0.1:8788";
 
-fn look(width: usize) -> Look {
-    Look { width, colours: false, ascii: false }
+fn terminal(width: usize) -> Terminal {
+    Terminal { width, colours: false, ascii: false }
 }
 
 fn seen(board: Board) -> View {
-    View { url: URL.to_owned(), seen: Seen::Board(Box::new(board), 0) }
+    View { url: URL.to_owned(), seen: LastBoard::Board(Box::new(board), 0) }
 }
 
 fn text(views: &[View], width: usize) -> String {
-    look(width).page(&board(views, &look(width), None))
+    terminal(width).page(&board(views, &terminal(width), None))
 }
 
 fn two() -> Board {
@@ -136,7 +136,8 @@ fn every_state_has_a_sign_and_words() {
 fn countdowns_run_on_between_boards_and_old_looks_old() {
     let mut board = two();
     force(&mut board.rungs[0], OverrideMode::ForcedOpen);
-    let at = |age| View { url: URL.to_owned(), seen: Seen::Board(Box::new(board.clone()), age) };
+    let at =
+        |age| View { url: URL.to_owned(), seen: LastBoard::Board(Box::new(board.clone()), age) };
     assert!(text(&[at(2_000)], 120).contains("FORCED OPEN 11:40"));
     assert!(!text(&[at(2_000)], 120).contains("what follows is old"));
     assert!(text(&[at(12_000)], 120).contains("no news for 12 s, what follows is old"));
@@ -149,7 +150,7 @@ fn several_relays_stand_the_worst_first_and_the_lost_one_hides_nobody() {
     open(&mut sick.rungs[0], 42);
     let lost = View {
         url: "http://127.0.0.1:8790".to_owned(),
-        seen: Seen::Nothing("does not answer: connection refused.".to_owned()),
+        seen: LastBoard::Nothing("does not answer: connection refused.".to_owned()),
     };
     let found = text(&[seen(two()), seen(sick), lost], 120);
     let lines: Vec<_> = found.lines().collect();
@@ -195,15 +196,15 @@ fn what_is_too_much_for_a_window_shrinks_where_all_is_well() {
     let mut board = large();
     open(&mut board.rungs[3], 42);
     let views = [seen(board)];
-    let full = super::board(&views, &look(80), None);
+    let full = super::board(&views, &terminal(80), None);
     assert!(full.len() > 24, "{}", full.len());
-    let brief = look(80).page(&super::board(&views, &look(80), Some(24)));
+    let brief = terminal(80).page(&super::board(&views, &terminal(80), Some(24)));
     assert!(brief.lines().count() <= 24, "{brief}");
     assert!(brief.contains("OPEN probe in"), "the sick ladder keeps its cells: {brief}");
     for place in 0..12 {
         assert!(brief.contains(&format!("ladder-{place} ")), "{place}: {brief}");
     }
-    let tiny = look(80).page(&super::board(&views, &look(80), Some(6)));
+    let tiny = terminal(80).page(&super::board(&views, &terminal(80), Some(6)));
     assert_eq!(tiny.lines().count(), 6);
     assert!(tiny.contains("more lines"), "{tiny}");
 }
@@ -213,18 +214,18 @@ fn a_poor_terminal_gets_ascii_and_no_colours() {
     let mut board = two();
     open(&mut board.rungs[0], 42);
     force(&mut board.rungs[2], OverrideMode::ForcedOpen);
-    let lines = super::board(&[seen(board)], &look(80), None);
-    let plain = Look { ascii: true, ..look(80) }.page(&lines);
+    let lines = super::board(&[seen(board)], &terminal(80), None);
+    let plain = Terminal { ascii: true, ..terminal(80) }.page(&lines);
     assert!(plain.is_ascii(), "{plain}");
     assert!(plain.contains("! sol") && plain.contains("# local"), "{plain}");
-    let coloured = Look { colours: true, ..look(80) }.page(&lines);
+    let coloured = Terminal { colours: true, ..terminal(80) }.page(&lines);
     let bare: String = {
         let mut parts = coloured.split('\x1b');
         let first = parts.next().unwrap().to_owned();
         parts.fold(first, |text, part| text + part.split_once('m').unwrap().1)
     };
     let trimmed = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
-    assert_eq!(trimmed(&bare), trimmed(&look(80).page(&lines)), "colours change no text");
+    assert_eq!(trimmed(&bare), trimmed(&terminal(80).page(&lines)), "colours change no text");
 }
 
 #[test]
@@ -262,7 +263,7 @@ fn a_preview_says_before_and_after_and_the_worst_first() {
             text: "code would have no rung left.".to_owned(),
         }],
     };
-    let found = look(120).page(&super::preview(&preview, &two(), &look(120)));
+    let found = terminal(120).page(&super::preview(&preview, &two(), &terminal(120)));
     for words in [
         "chat  cost 14 $/h → –  unserved 0 % → 8.0 %  (from its last 412 requests since 02:49:11Z)",
         "first token p50 0.6 s → 0.8 s, p95 1.1 s → –, unhedged",
@@ -321,23 +322,23 @@ fn rescued() -> RequestDetail {
 fn a_request_is_a_line_with_its_trail() {
     let detail = rescued();
     let rows = [Listed { row: detail.request.clone(), detail: Some(detail.clone()) }];
-    let found = look(160).page(&requests(&rows, &look(160)));
+    let found = terminal(160).page(&requests(&rows, &terminal(160)));
     for words in
         ["03:04:11.000", "sol ▲2.3s | opus ●1.3s | local ■ forced", "812/340", "req_000", "web"]
     {
         assert!(found.contains(words), "{words}: {found}");
     }
     for width in [80, 120, 200] {
-        let found = look(width).page(&requests(&rows, &look(width)));
+        let found = terminal(width).page(&requests(&rows, &terminal(width)));
         assert!(found.lines().all(|line| line.chars().count() <= width), "{found}");
         assert!(found.contains(&detail.request.id.to_string()), "the id is whole: {found}");
     }
-    assert_eq!(look(80).page(&requests(&[], &look(80))), "No requests.\n");
+    assert_eq!(terminal(80).page(&requests(&[], &terminal(80))), "No requests.\n");
 }
 
 #[test]
 fn a_waterfall_shows_what_ran_when() {
-    let found = look(100).page(&waterfall(&rescued(), &look(100)));
+    let found = terminal(100).page(&waterfall(&rescued(), &terminal(100)));
     let bar = |name: &str| {
         let line = found.lines().find(|line| line.contains(name)).unwrap().to_owned();
         line.chars().skip(15 + 4).collect::<String>()
@@ -379,12 +380,12 @@ fn actions_tell_what_is_in_force_and_how_it_is_taken_back() {
         in_force: true,
     };
     let standing = [action.clone()];
-    let found = look(100).page(&actions(&standing, &[], NIGHT, &look(100)));
+    let found = terminal(100).page(&actions(&standing, &[], NIGHT, &terminal(100)));
     let row = "■ 03:00:53Z  ben     sol forced open  \"hangs\"  11:42 left";
     assert!(found.contains(row), "{found}");
     assert!(found.contains("take it back: belay undo act_1"), "{found}");
     action.in_force = false;
-    let found = look(100).page(&actions(&[], &[action], NIGHT, &look(100)));
+    let found = terminal(100).page(&actions(&[], &[action], NIGHT, &terminal(100)));
     assert!(found.contains("IN FORCE\n  nothing\nPAST\n"), "{found}");
 }
 
@@ -435,6 +436,6 @@ fn what_is_so_now_has_its_author_and_end() {
         }],
         ladders: Vec::new(),
     };
-    let found = look(100).page(&present(&now, NIGHT));
+    let found = terminal(100).page(&present(&now, NIGHT));
     assert_eq!(found, "■ sol: forced open by ben \"hangs\", until 03:15:53Z (11:42 left)\n");
 }

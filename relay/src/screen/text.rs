@@ -34,7 +34,7 @@ impl Style {
 
 /// What a terminal can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct Terminal {
     /// Columns, 80 to 200.
     pub width: usize,
     /// Whether styles become colours.
@@ -43,7 +43,7 @@ pub struct Look {
     pub ascii: bool,
 }
 
-impl Look {
+impl Terminal {
     /// The narrowest screen that is drawn for.
     pub const NARROWEST: usize = 80;
     /// The widest.
@@ -113,7 +113,7 @@ impl Line {
 /// Pieces with `between` between them, on as many lines as they need: what comes last is
 /// often what matters most, and must not be cut.
 pub(super) fn flow(
-    look: &Look,
+    terminal: &Terminal,
     indent: usize,
     between: &str,
     pieces: Vec<(Style, String)>,
@@ -123,7 +123,7 @@ pub(super) fn flow(
     for (style, text) in pieces.into_iter().filter(|(_, text)| !text.is_empty()) {
         let (long, gap) = (text.width(), between.width());
         match lines.last_mut() {
-            Some(line) if used + gap + long <= look.width => {
+            Some(line) if used + gap + long <= terminal.width => {
                 // A gap looks like what follows it, so that dim separators stay dim.
                 let gap_style = if style == Style::Dim { Style::Dim } else { Style::Plain };
                 *line = std::mem::take(line).and(gap_style, between).and(style, text);
@@ -143,9 +143,9 @@ pub(super) fn flow(
 }
 
 /// Long text in one style, on as many lines as it needs, after a sign.
-pub(super) fn wrapped(look: &Look, sign: &str, style: Style, text: &str) -> Vec<Line> {
+pub(super) fn wrapped(terminal: &Terminal, sign: &str, style: Style, text: &str) -> Vec<Line> {
     let indent = sign.width() + 1;
-    let room = look.width.saturating_sub(indent).max(20);
+    let room = terminal.width.saturating_sub(indent).max(20);
     let mut lines: Vec<String> = vec![String::new()];
     for word in clean(text).split(' ') {
         let fits = lines

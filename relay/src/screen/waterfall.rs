@@ -1,13 +1,13 @@
 //! One request as a waterfall: every attempt on one line of time.
 
 use super::requests::sign;
-use super::text::{Line, Look, Style, fit, wrapped};
+use super::text::{Line, Style, Terminal, fit, wrapped};
 use shared::admin::{AttemptRow, RequestDetail};
 use shared::figures::{UNKNOWN, wait};
 
 /// The request, its attempts as bars, and who was passed over.
 #[must_use]
-pub fn waterfall(detail: &RequestDetail, look: &Look) -> Vec<Line> {
+pub fn waterfall(detail: &RequestDetail, terminal: &Terminal) -> Vec<Line> {
     let row = &detail.request;
     let text = |value: Option<&str>| value.unwrap_or(UNKNOWN).to_owned();
     let outcome = row.outcome.map_or("running".to_owned(), |outcome| outcome.to_string());
@@ -35,11 +35,11 @@ pub fn waterfall(detail: &RequestDetail, look: &Look) -> Vec<Line> {
     let name = name.clamp(4, 16);
     let end = detail.attempts.iter().map(|a| start(detail, a) + a.latency_ms.unwrap_or(0));
     let end = end.max().unwrap_or(0).max(row.latency_ms.unwrap_or(0)).max(1);
-    let room = look.width.saturating_sub(2 + 12 + name + 1 + 26).max(20);
+    let room = terminal.width.saturating_sub(2 + 12 + name + 1 + 26).max(20);
     let scale = Scale { name, room, end };
     for attempt in &detail.attempts {
         out.push(bar(detail, attempt, &scale));
-        out.extend(why(attempt, look));
+        out.extend(why(attempt, terminal));
     }
     if !detail.attempts.is_empty() {
         let left = " ".repeat(2 + 12 + name + 1);
@@ -100,14 +100,14 @@ fn bar(detail: &RequestDetail, attempt: &AttemptRow, scale: &Scale) -> Line {
 }
 
 /// What went wrong, below its bar.
-fn why(attempt: &AttemptRow, look: &Look) -> Vec<Line> {
+fn why(attempt: &AttemptRow, terminal: &Terminal) -> Vec<Line> {
     let mut said: Vec<String> = Vec::new();
     said.extend(attempt.cause.map(|cause| cause.to_string().replace('_', " ")));
     said.extend(attempt.detail.clone());
-    said.extend(attempt.not_told());
+    said.extend(attempt.left_out_text());
     said.extend(attempt.status.filter(|status| *status >= 400).map(|s| format!("HTTP {s}")));
     if said.is_empty() {
         return Vec::new();
     }
-    wrapped(look, "               ", Style::Plain, &said.join("; "))
+    wrapped(terminal, "               ", Style::Plain, &said.join("; "))
 }

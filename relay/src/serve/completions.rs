@@ -8,7 +8,7 @@ use super::keys;
 use super::reject::{Rejection, respond};
 use crate::config::ClientConfig;
 use crate::drive::{
-    Aside, Drain, Driver, Held, Hub, InForce, Incoming, Ladder, Peer, SMALL, reject_record,
+    Drain, Driver, Held, Hub, InForce, Incoming, Ladder, Peer, SMALL, WorkPool, reject_record,
 };
 use crate::wall;
 use axum::body::Body;
@@ -39,8 +39,8 @@ pub(super) struct Identified {
 
 type Extracted = (State<Arc<Hub>>, Extension<Arc<Peer>>, Request);
 
-/// What a client asks, as it came.
-pub(super) struct Asked<'a> {
+/// A request as it came.
+pub(super) struct RawRequest<'a> {
     pub(super) dialect: Dialect,
     pub(super) endpoint: Endpoint,
     pub(super) headers: &'a HeaderMap,
@@ -95,7 +95,7 @@ async fn complete(
     let client = match keys::client(&in_force.config.clients, &head.headers) {
         Ok(client) => client,
         Err(rejection) => {
-            relay.metrics.turned_away(rejection.code);
+            relay.metrics.rejected(rejection.code);
             return rejection.with_id(id).to(dialect).into_response();
         }
     };
@@ -104,13 +104,13 @@ async fn complete(
     let stamp = in_force.config.stamp(client);
     let name: Option<Arc<str>> = client.map(|client| client.name.as_str().into());
     let mut known = Identified::default();
-    let asked = Asked { dialect, endpoint, headers: &head.headers, body };
+    let asked = RawRequest { dialect, endpoint, headers: &head.headers, body };
     let checked = check(&relay, &in_force, client, asked, &mut known).await;
     let (ladder, request, held) = match checked {
         Ok(checked) => checked,
         Err(rejection) => {
             let rejection = rejection.with_id(id).to(dialect);
-            relay.metrics.turned_away(rejection.code);
+            relay.metrics.rejected(rejection.code);
             record(&relay, id, at, name, &known, rejection.status);
             return rejection.into_response();
         }
@@ -128,7 +128,7 @@ async fn complete(
         Ok(asked) => asked,
         Err(rejection) => {
             let rejection = rejection.with_id(id).to(dialect);
-            relay.metrics.turned_away(rejection.code);
+            relay.metrics.rejected(rejection.code);
             record(&relay, id, at, name, &known, rejection.status);
             return rejection.into_response();
         }
@@ -162,10 +162,10 @@ pub(super) async fn check(
     relay: &Arc<Hub>,
     in_force: &InForce,
     client: Option<&ClientConfig>,
-    asked: Asked<'_>,
+    asked: RawRequest<'_>,
     known: &mut Identified,
 ) -> Result<(usize, Arc<ClientRequest>, Held), Rejection> {
-    let Asked { dialect, endpoint, headers, body } = asked;
+    let RawRequest { dialect, endpoint, headers, body } = asked;
     let server = &in_force.config.server;
     if relay.signals.drain() != Drain::Serving {
         return Err(Rejection::new(
@@ -199,7 +199,7 @@ pub(super) async fn check(
     let size = if encoding == Encoding::Identity { came } else { came.max(SMALL) };
     let owner: Option<Arc<str>> = client.map(|client| client.name.as_str().into());
     let (items, ignored) = (Arc::clone(relay), Arc::clone(&server.ignore_fields));
-    let parsing = here_or_aside(size, move || {
+    let parsing = here_or_on_pool(size, move || {
         let body = encoding.decode(body, limit)?;
         let request = match endpoint {
             Endpoint::Answer => ClientRequest::parse(dialect, &body),
@@ -217,14 +217,14 @@ pub(super) async fn check(
     let ladder = in_force.ladder(request.model()).filter(|&ladder| keys::may_use(client, ladder));
     let Some((ladder, named)) = ladder.and_then(|at| Some((at, in_force.ladders.get(at)?))) else {
         if size >= SMALL {
-            Aside::Bulk.discard(size, request);
+            WorkPool::Bulk.discard(size, request);
         }
         return Err(unknown_model());
     };
     // Who plans asks what each rung can be told; of a large request that is found here.
     let rungs = named.spec.rungs.iter().filter_map(|rung| in_force.rung(*rung));
     let dialects: Vec<Dialect> = rungs.map(|rung| rung.provider.dialect()).collect();
-    let told = here_or_aside(size, move || {
+    let told = here_or_on_pool(size, move || {
         for dialect in dialects {
             let _remembered = request.supported_by(dialect);
         }
@@ -234,14 +234,14 @@ pub(super) async fn check(
 }
 
 /// Does `work` on something of this size, where it holds up nobody.
-async fn here_or_aside<T: Send + 'static>(
+async fn here_or_on_pool<T: Send + 'static>(
     size: usize,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Rejection> {
     if size < SMALL {
         return Ok(work());
     }
-    Aside::Bulk.run(size, work).await.map_err(|_panicked| fault())
+    WorkPool::Bulk.run(size, work).await.map_err(|_panicked| fault())
 }
 
 /// The headers of a client's that mean something to providers of its own dialect: what
@@ -306,7 +306,7 @@ async fn schema(
         return Ok(None);
     }
     let asked = Arc::clone(request);
-    let making = Aside::Checks.run(request.size(), move || asked.schema().map(Schema::new));
+    let making = WorkPool::Checks.run(request.size(), move || asked.schema().map(Schema::new));
     let schema = match tokio::time::timeout(SCHEMA_TIME, making).await {
         Ok(Ok(schema)) => schema.transpose().map_err(|why| why.to_string()),
         Ok(Err(_panicked)) => return Err(fault()),

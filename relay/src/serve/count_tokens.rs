@@ -1,7 +1,7 @@
 //! `POST /v1/messages/count_tokens`: how long a prompt is. Counted by a provider where one
 //! on the ladder does, else estimated, and marked as that.
 
-use super::completions::{Asked, along, check, fault};
+use super::completions::{RawRequest, along, check, fault};
 use super::keys;
 use super::reject::Rejection;
 use crate::drive::{self, Hub};
@@ -20,7 +20,7 @@ pub(super) async fn count_tokens(State(relay): State<Arc<Hub>>, request: Request
     let (body, estimated) = match counted {
         Ok(counted) => counted,
         Err(rejection) => {
-            relay.metrics.turned_away(rejection.code);
+            relay.metrics.rejected(rejection.code);
             return rejection.to(Dialect::AnthropicMessages).into_response();
         }
     };
@@ -35,7 +35,7 @@ async fn count(relay: &Arc<Hub>, request: Request) -> Result<(Bytes, bool), Reje
     let in_force = relay.in_force();
     let client = keys::client(&in_force.config.clients, &head.headers)?;
     let _running = relay.load.enter();
-    let asked = Asked {
+    let asked = RawRequest {
         dialect: Dialect::AnthropicMessages,
         endpoint: Endpoint::CountTokens,
         headers: &head.headers,

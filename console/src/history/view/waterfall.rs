@@ -37,7 +37,7 @@ pub(super) fn draw(ui: &mut Ui, scene: &Scene<'_>, detail: &RequestDetail) {
     ScrollArea::vertical().id_salt("attempts").show(ui, |ui| {
         for attempt in &detail.attempts {
             bar(ui, scene, attempt, request.at.0, whole);
-            for why in attempt.detail.iter().cloned().chain(attempt.not_told()) {
+            for why in attempt.detail.iter().cloned().chain(attempt.left_out_text()) {
                 cut(ui, format!("{:<27}{why}", ""), colours.dim);
             }
         }
@@ -104,7 +104,7 @@ fn bar(ui: &mut Ui, scene: &Scene<'_>, attempt: &AttemptRow, began: i64, whole: 
         stroke(first, end, 5.0, colours.text);
         painter.circle_filled(pos2(place(first), middle), 3.5, colours.text);
     }
-    let words = said(attempt);
+    let words = outcome_text(attempt);
     let good = attempt.outcome.is_some_and(|outcome| matches!(outcome.as_str(), "ok" | "refused"));
     text(NAME + room + 8.0, &words, if good { colours.text } else { colours.warn });
     let name = format!("{name}, {words}");
@@ -113,7 +113,7 @@ fn bar(ui: &mut Ui, scene: &Scene<'_>, attempt: &AttemptRow, began: i64, whole: 
 }
 
 /// How an attempt ended, in words.
-fn said(attempt: &AttemptRow) -> String {
+fn outcome_text(attempt: &AttemptRow) -> String {
     let outcome = attempt.outcome.map_or("running".to_owned(), |outcome| outcome.to_string());
     let cause = attempt.cause.map(|cause| format!("/{cause}")).unwrap_or_default();
     let status = attempt.status.filter(|status| *status >= 300);

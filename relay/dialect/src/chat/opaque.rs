@@ -4,7 +4,7 @@
 use crate::chat::chunk::Chunk;
 use crate::common::fields::Fields;
 use crate::errors::provider_error::parse_error;
-use crate::stream::facts::{End, Facts, Heard};
+use crate::stream::facts::{End, Facts, Progress};
 use crate::stream::sse::Event;
 use crate::stream::transform::Transform;
 use bytes::BytesMut;
@@ -26,11 +26,11 @@ impl Opaque {
 }
 
 impl Transform for Opaque {
-    fn event(&mut self, _: &Event<'_>, _: &mut BytesMut, _: &mut Heard) -> Option<End> {
+    fn event(&mut self, _: &Event<'_>, _: &mut BytesMut, _: &mut Progress) -> Option<End> {
         Some(End::Broken("an event stream where one JSON body belongs"))
     }
 
-    fn whole(&mut self, body: &[u8], _: &mut BytesMut, heard: &mut Heard) -> End {
+    fn whole(&mut self, body: &[u8], _: &mut BytesMut, progress: &mut Progress) -> End {
         let text = String::from_utf8_lossy(body);
         let Ok(chunk) = Chunk::read(&text) else { return End::Broken("the body is not JSON") };
         if chunk.error {
@@ -43,7 +43,7 @@ impl Transform for Opaque {
         // Nothing is written, so nothing is counted as output.
         let usage = Usage { output: Some(0), ..chunk.counts.usage() };
         self.facts = Facts { usage, content: true, finish: Some("stop"), ..Facts::default() };
-        *heard = Heard { events: 1, tokens: 1, finished: true, ..Heard::default() };
+        *progress = Progress { events: 1, tokens: 1, finished: true, ..Progress::default() };
         self.body = body.to_vec();
         End::Proper
     }

@@ -14,7 +14,7 @@ use crate::common::fields::{Fields, Writer};
 use crate::common::json::{elements, members, raw_members, word};
 use crate::errors::provider_error::{ProviderError, parse_error, parse_error_event};
 use crate::neutral::{Finish, Meaning, Names};
-use crate::stream::facts::{AnswerSpec, End, Facts, Form, Heard};
+use crate::stream::facts::{AnswerSpec, End, Facts, Form, Progress};
 use crate::stream::frame;
 use crate::stream::sse::Event;
 use crate::stream::transform::Transform;
@@ -125,16 +125,16 @@ impl PassThrough {
         self.usage = String::from_utf8_lossy(&writer.finish()).into_owned();
     }
 
-    fn take_facts(&mut self, chunk: &Chunk, heard: &mut Heard) {
+    fn take_facts(&mut self, chunk: &Chunk, progress: &mut Progress) {
         // Behind the finish reason an empty piece of a call is no more than a sign of life.
         let is_token = chunk.content && (chunk.says || !self.told_finished);
-        let kind = if is_token { &mut heard.tokens } else { &mut heard.pings };
+        let kind = if is_token { &mut progress.tokens } else { &mut progress.pings };
         *kind = kind.saturating_add(1);
         if chunk.says && self.told_finished {
             // It goes on: that was no finish reason, and what comes may still break.
             self.finished = 0;
             self.told_finished = false;
-            heard.finished = false;
+            progress.finished = false;
         }
         self.finished |= chunk.finished;
         let all_finished = self.all_finished();
@@ -145,7 +145,7 @@ impl PassThrough {
         facts.refused |= chunk.refusal || chunk.filtered;
         facts.length |= chunk.length;
         let is_news = all_finished && !std::mem::replace(&mut self.told_finished, all_finished);
-        heard.finished |= is_news && facts.believes_finish();
+        progress.finished |= is_news && facts.believes_finish();
         facts.tool_open = (facts.tool_open || chunk.tool) && !all_finished;
         facts.text_bytes = facts.text_bytes.saturating_add(chunk.text_bytes);
         facts.finish = chunk.finish.map(Finish::as_str).or(facts.finish);
@@ -209,8 +209,13 @@ impl PassThrough {
 }
 
 impl Transform for PassThrough {
-    fn event(&mut self, event: &Event<'_>, out: &mut BytesMut, heard: &mut Heard) -> Option<End> {
-        heard.events = heard.events.saturating_add(1);
+    fn event(
+        &mut self,
+        event: &Event<'_>,
+        out: &mut BytesMut,
+        progress: &mut Progress,
+    ) -> Option<End> {
+        progress.events = progress.events.saturating_add(1);
         if event.name == b"error" {
             return Some(End::Error(parse_error_event(event.data)));
         }
@@ -237,7 +242,7 @@ impl Transform for PassThrough {
             Ok(text) => text,
             Err(end) => return Some(*end),
         };
-        self.take_facts(&chunk, heard);
+        self.take_facts(&chunk, progress);
         let end = match self.spec.form {
             Form::Stream => {
                 self.pass_on(&chunk, &text, was_finished, out);
@@ -250,7 +255,7 @@ impl Transform for PassThrough {
     }
 
     /// A 200 with one JSON document: an answer in one piece, or an error.
-    fn whole(&mut self, body: &[u8], out: &mut BytesMut, heard: &mut Heard) -> End {
+    fn whole(&mut self, body: &[u8], out: &mut BytesMut, progress: &mut Progress) -> End {
         let text = String::from_utf8_lossy(body);
         let Ok(chunk) = Chunk::read(&text) else {
             return End::Broken("the body is not JSON");
@@ -273,8 +278,8 @@ impl Transform for PassThrough {
         if chunk.finished == 0 && !chunk.content {
             return End::Broken("the body has neither content nor a finish reason");
         }
-        heard.events = 1;
-        self.take_facts(&chunk, heard);
+        progress.events = 1;
+        self.take_facts(&chunk, progress);
         let text = match self.mend(&chunk, text, "message") {
             Ok(text) => text,
             Err(end) => return *end,

@@ -26,7 +26,7 @@ pub(crate) struct ChatReader {
     counts: Counts,
     calls: Calls,
     /// How many of the calls have been said.
-    told: usize,
+    emitted: usize,
     /// Arguments of calls that cannot be said yet, and the bytes that they take.
     waiting: BTreeMap<usize, String>,
     waiting_bytes: usize,
@@ -137,7 +137,7 @@ impl Reader for ChatReader {
         if let Some(end) = choices.into_iter().find_map(|raw| self.choice(raw, observer)) {
             return end;
         }
-        if let Some(end) = self.tell_all(observer) {
+        if let Some(end) = self.emit_all_calls(observer) {
             return end;
         }
         let facts = observer.facts();
@@ -174,7 +174,7 @@ impl ChatReader {
         if !observer.facts().content || self.finishes || !self.calls.are_whole() {
             return End::Cut;
         }
-        self.tell_all(observer).unwrap_or(End::Proper)
+        self.emit_all_calls(observer).unwrap_or(End::Proper)
     }
 
     fn begin(&mut self, chunk: &Members<'_>, observer: &mut Observer<'_>) {
@@ -182,7 +182,7 @@ impl ChatReader {
         let (id, model) = (Text::of(chunk.id), Text::of(chunk.model));
         let has_choices = chunk.choices.is_some_and(|raw| raw.get().len() > 2);
         if (has_choices || !id.is_empty()) && !std::mem::replace(&mut self.begun, true) {
-            observer.say(&Event::Begin { id, model });
+            observer.emit(&Event::Begin { id, model });
         }
     }
 
@@ -218,7 +218,7 @@ impl ChatReader {
                     return end;
                 }
             }
-            None => say(choice.text, observer, Event::Text),
+            None => emit_text(choice.text, observer, Event::Text),
         }
         let reason = word(choice.finish_reason);
         let finish = match FINISH_REASONS.meaning(reason) {
@@ -226,10 +226,10 @@ impl ChatReader {
             Meaning::Finished(finish) => finish,
             Meaning::Interrupted => return Some(End::Error(ProviderError::interrupted(reason))),
         };
-        if let Some(end) = self.tell_all(observer) {
+        if let Some(end) = self.emit_all_calls(observer) {
             return Some(end);
         }
-        observer.say(&Event::Finish { finish, stop_sequence: None });
+        observer.emit(&Event::Finish { finish, stop_sequence: None });
         None
     }
 
@@ -237,9 +237,9 @@ impl ChatReader {
         reasoning(delta, observer);
         match delta.content {
             Some(raw) if raw.get().starts_with('[') => parts(raw, observer),
-            content => say(content, observer, Event::Text),
+            content => emit_text(content, observer, Event::Text),
         }
-        say(delta.refusal, observer, Event::Refusal);
+        emit_text(delta.refusal, observer, Event::Refusal);
         // Pictures and sound, for which other dialects have no words.
         let seen = [delta.images, delta.audio].into_iter().flatten();
         if seen.into_iter().any(|raw| is_truthy(raw.get())) {
@@ -271,7 +271,7 @@ impl ChatReader {
         };
         let is_named = self.calls.get(call).is_some_and(|known| !known.name.is_empty());
         if entry.json.is_empty() || !is_named {
-            if call >= self.told {
+            if call >= self.emitted {
                 // It is content all the same.
                 observer.activity();
                 observer.facts().tool_open = true;
@@ -280,35 +280,35 @@ impl ChatReader {
             }
             return None;
         }
-        let end = self.tell(call.saturating_add(1), observer);
+        let end = self.emit_calls(call.saturating_add(1), observer);
         if end.is_none() {
-            observer.say(&Event::Arguments { call, json: entry.json.clone() });
+            observer.emit(&Event::Arguments { call, json: entry.json.clone() });
         }
         end
     }
 
-    fn tell_all(&mut self, observer: &mut Observer<'_>) -> Option<End> {
-        self.tell(self.calls.len(), observer)
+    fn emit_all_calls(&mut self, observer: &mut Observer<'_>) -> Option<End> {
+        self.emit_calls(self.calls.len(), observer)
     }
 
-    /// Says the first `count` calls, as far as they have not been said.
-    fn tell(&mut self, count: usize, observer: &mut Observer<'_>) -> Option<End> {
-        while self.told < count {
-            let call = self.told;
-            self.told += 1;
+    /// Emits the first `count` calls, without those that were emitted before.
+    fn emit_calls(&mut self, count: usize, observer: &mut Observer<'_>) -> Option<End> {
+        while self.emitted < count {
+            let call = self.emitted;
+            self.emitted += 1;
             let Some(known) = self.calls.get(call) else { break };
             if known.name.is_empty() {
                 return Some(End::Broken("a tool call without a name"));
             }
             if !known.signature.is_empty() {
                 let signature = Text::of_escaped(&known.signature);
-                observer.say(&Event::CallSignature { call, signature });
+                observer.emit(&Event::CallSignature { call, signature });
             }
             let (id, name) = (Text::of_escaped(&known.id), Text::of_escaped(&known.name));
-            observer.say(&Event::Call { call, id, name, custom: known.custom });
+            observer.emit(&Event::Call { call, id, name, custom: known.custom });
             let waited = self.waiting.remove(&call).unwrap_or_default();
             if !waited.is_empty() {
-                observer.say(&Event::Arguments { call, json: Text::of_escaped(&waited) });
+                observer.emit(&Event::Arguments { call, json: Text::of_escaped(&waited) });
             }
         }
         None
@@ -320,14 +320,14 @@ impl ChatReader {
 fn reasoning(delta: &Delta<'_>, observer: &mut Observer<'_>) {
     let plain = [delta.reasoning_content, delta.reasoning];
     let said = plain.into_iter().find(|raw| !Text::of(*raw).is_empty()).flatten();
-    say(said, observer, Event::Reasoning);
+    emit_text(said, observer, Event::Reasoning);
     for raw in elements(delta.reasoning_details) {
         let detail: Part<'_> = members(Some(raw));
         if word(detail.kind) == "reasoning.encrypted" {
-            say(detail.data, observer, Event::Redacted);
+            emit_text(detail.data, observer, Event::Redacted);
             continue;
         }
-        say(detail.signature, observer, Event::Signature);
+        emit_text(detail.signature, observer, Event::Signature);
     }
 }
 
@@ -337,20 +337,20 @@ fn parts(raw: &RawValue, observer: &mut Observer<'_>) {
         let part: Part<'_> = members(Some(raw));
         for inner in elements(part.thinking) {
             let inner: Part<'_> = members(Some(inner));
-            say(inner.text, observer, Event::Reasoning);
+            emit_text(inner.text, observer, Event::Reasoning);
         }
-        say(part.text, observer, Event::Text);
+        emit_text(part.text, observer, Event::Text);
     }
 }
 
-fn say<'e>(
+fn emit_text<'e>(
     raw: Option<&'e RawValue>,
     observer: &mut Observer<'_>,
     event: impl FnOnce(Text<'e>) -> Event<'e>,
 ) {
     let text = Text::of(raw);
     if !text.is_empty() {
-        observer.say(&event(text));
+        observer.emit(&event(text));
     }
 }
 

@@ -86,11 +86,11 @@ pub fn parse_error(body: &[u8]) -> ProviderError {
     let Ok(json) = serde_json::from_slice::<Value>(body) else {
         return ProviderError::default();
     };
-    told(&json)
+    error_in(&json)
 }
 
 /// The error in a body, with the wait that it asks for.
-fn told(json: &Value) -> ProviderError {
+fn error_in(json: &Value) -> ProviderError {
     let error = from_value(json).unwrap_or_default();
     ProviderError { retry_delay: retry_delay(json), ..error }
 }
@@ -99,7 +99,7 @@ fn told(json: &Value) -> ProviderError {
 #[must_use]
 pub fn parse_error_event(data: &[u8]) -> ProviderError {
     match serde_json::from_slice::<Value>(data) {
-        Ok(json) => told(&json),
+        Ok(json) => error_in(&json),
         Err(_) => ProviderError {
             message: cut(String::from_utf8_lossy(data).trim()),
             ..Default::default()

@@ -177,10 +177,10 @@ impl GeminiReader {
         {
             let id = Text::of(response.response_id);
             let model = Text::of(response.model_version);
-            observer.say(&Event::Begin { id, model });
+            observer.emit(&Event::Begin { id, model });
         }
         if let Some(finish) = blocked {
-            observer.say(&Event::Finish { finish, stop_sequence: None });
+            observer.emit(&Event::Finish { finish, stop_sequence: None });
         }
         candidates.into_iter().find_map(|raw| self.candidate(&members(Some(raw)), observer))
     }
@@ -210,9 +210,9 @@ impl GeminiReader {
             }
             let mut json = args.finish();
             json.pop();
-            observer.say(&Event::Arguments { call, json: Text::plain(&json) });
+            observer.emit(&Event::Arguments { call, json: Text::plain(&json) });
         }
-        observer.say(&Event::Finish { finish, stop_sequence: None });
+        observer.emit(&Event::Finish { finish, stop_sequence: None });
         None
     }
 
@@ -224,10 +224,10 @@ impl GeminiReader {
             return self.call(&members(Some(raw)), signature, observer);
         }
         if !text.is_empty() {
-            observer.say(&if is_thought { Event::Reasoning(text) } else { Event::Text(text) });
+            observer.emit(&if is_thought { Event::Reasoning(text) } else { Event::Text(text) });
         }
         if !signature.is_empty() {
-            observer.say(&Event::Signature(signature));
+            observer.emit(&Event::Signature(signature));
         }
         // Pictures, and the provider's own tools at work.
         let others = [
@@ -264,7 +264,7 @@ impl GeminiReader {
         let number = self.calls;
         self.calls += 1;
         if !signature.is_empty() {
-            observer.say(&Event::CallSignature { call: number, signature });
+            observer.emit(&Event::CallSignature { call: number, signature });
         }
         let made;
         let id = if id.is_empty() {
@@ -273,7 +273,7 @@ impl GeminiReader {
         } else {
             id
         };
-        observer.say(&Event::Call { call: number, id, name, custom: false });
+        observer.emit(&Event::Call { call: number, id, name, custom: false });
         if goes_on || call.partial_args.is_some() {
             self.growing = Some((number, Args::default()));
             let end = self.grow(call, observer);
@@ -284,7 +284,7 @@ impl GeminiReader {
         }
         // Gemini says it whole: no arguments are none.
         let json = call.args.map_or("{}", RawValue::get);
-        observer.say(&Event::Arguments { call: number, json: Text::plain(json) });
+        observer.emit(&Event::Arguments { call: number, json: Text::plain(json) });
         None
     }
 
@@ -303,7 +303,7 @@ impl GeminiReader {
 
     fn end_growing(&mut self, observer: &mut Observer<'_>) {
         if let Some((call, args)) = self.growing.take() {
-            observer.say(&Event::Arguments { call, json: Text::plain(&args.finish()) });
+            observer.emit(&Event::Arguments { call, json: Text::plain(&args.finish()) });
         }
     }
 }

@@ -7,8 +7,8 @@ mod contents;
 mod thinking;
 
 use crate::neutral::{
-    Form, Format, Limits, Request, Target, ToolChoice, Unsupported, Upstream, apply, is_plain,
-    refuse_unsupported, say_format,
+    Form, Format, Limits, Request, Target, ToolChoice, Unsupported, Upstream, apply,
+    format_into_prompt, is_plain, refuse_unsupported,
 };
 use body::{Body, CallingConfig, Content, Function, GenerationConfig, Part, ToolConfig, Tools};
 
@@ -49,7 +49,7 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     let mut left_out = Vec::new();
     if request.format.is_some() && !request.tools.is_empty() && contents::is_old(target.model) {
         // These models refuse to be told of tools and of the answer's form at once.
-        say_format(&mut request);
+        format_into_prompt(&mut request);
         left_out.push("response_format");
     }
     let system = request.system.iter().filter(|text| !text.is_empty());

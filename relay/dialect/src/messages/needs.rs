@@ -35,7 +35,7 @@ pub fn needs(fields: &Fields) -> Result<Needs, Reject> {
     let mut attached = 0;
     for message in messages(&body)? {
         let message = Object::read(String::new(), message);
-        look_at(message.ok().as_ref(), &mut needs, &mut attached);
+        read_blocks(message.ok().as_ref(), &mut needs, &mut attached);
     }
     let tools = body.array("tools")?.unwrap_or_default();
     needs.tools |= !tools.is_empty();
@@ -62,22 +62,22 @@ fn kept_elsewhere() -> Reject {
 }
 
 /// Looks at the blocks of `at`'s content, and of the tool results among them.
-fn look_at(at: Option<&Object<'_>>, needs: &mut Needs, attached: &mut u64) {
+fn read_blocks(at: Option<&Object<'_>>, needs: &mut Needs, attached: &mut u64) {
     for block in blocks(at) {
         match block.text("type").ok().flatten().as_deref() {
             Some("tool_use") => needs.tools = true,
             Some("tool_result") => {
                 needs.tools = true;
                 for inner in blocks(Some(&block)) {
-                    look_at_attachment(&inner, needs, attached);
+                    read_attachment(&inner, needs, attached);
                 }
             }
-            _ => look_at_attachment(&block, needs, attached),
+            _ => read_attachment(&block, needs, attached),
         }
     }
 }
 
-fn look_at_attachment(block: &Object<'_>, needs: &mut Needs, attached: &mut u64) {
+fn read_attachment(block: &Object<'_>, needs: &mut Needs, attached: &mut u64) {
     let Some(raw) = block.get("source") else { return };
     match block.text("type").ok().flatten().as_deref() {
         Some("image") => needs.images = true,

@@ -118,7 +118,7 @@ impl Reader for MessagesReader {
                 End::Broken("the body is no message")
             };
         }
-        observer.say(&Event::Begin { id: Text::of(message.id), model: Text::of(message.model) });
+        observer.emit(&Event::Begin { id: Text::of(message.id), model: Text::of(message.model) });
         for raw in elements(message.content) {
             match self.begin(&members(Some(raw)), observer) {
                 Ok(begun) => end(begun, observer),
@@ -188,7 +188,7 @@ impl MessagesReader {
             }
         } else {
             observer
-                .say(&Event::Begin { id: Text::of(message.id), model: Text::of(message.model) });
+                .emit(&Event::Begin { id: Text::of(message.id), model: Text::of(message.model) });
         }
         self.count(message.usage, observer);
         None
@@ -210,13 +210,13 @@ impl MessagesReader {
     /// Begins a block; what it already holds is said.
     fn begin(&mut self, block: &Part<'_>, observer: &mut Observer<'_>) -> Result<Block, Box<End>> {
         match word(block.kind) {
-            "text" => say(block.text, observer, Event::Text),
+            "text" => emit_text(block.text, observer, Event::Text),
             "thinking" => {
-                say(block.thinking, observer, Event::Reasoning);
-                say(block.signature, observer, Event::Signature);
+                emit_text(block.thinking, observer, Event::Reasoning);
+                emit_text(block.signature, observer, Event::Signature);
             }
             "redacted_thinking" => {
-                say(block.data, observer, Event::Redacted);
+                emit_text(block.data, observer, Event::Redacted);
                 observer.activity();
             }
             "tool_use" => {
@@ -226,7 +226,7 @@ impl MessagesReader {
                 if name.is_empty() {
                     return Err(Box::new(End::Broken("a tool call without a name")));
                 }
-                observer.say(&Event::Call { call, id, name, custom: false });
+                observer.emit(&Event::Call { call, id, name, custom: false });
                 return Ok(Block::Call { call, input: given(block.input) });
             }
             "" => {}
@@ -242,9 +242,9 @@ impl MessagesReader {
     fn delta(&mut self, members: &Members<'_>, observer: &mut Observer<'_>) -> Option<End> {
         let delta: Part<'_> = self::members(members.delta);
         match word(delta.kind) {
-            "text_delta" => say(delta.text, observer, Event::Text),
-            "thinking_delta" => say(delta.thinking, observer, Event::Reasoning),
-            "signature_delta" => say(delta.signature, observer, Event::Signature),
+            "text_delta" => emit_text(delta.text, observer, Event::Text),
+            "thinking_delta" => emit_text(delta.thinking, observer, Event::Reasoning),
+            "signature_delta" => emit_text(delta.signature, observer, Event::Signature),
             "input_json_delta" => {
                 let block = number(members.index).and_then(|index| self.blocks.get_mut(&index));
                 let json = Text::json(delta.partial_json);
@@ -252,7 +252,7 @@ impl MessagesReader {
                     Some(Block::Call { call, input }) if !json.is_empty() => {
                         let spared = input.take().map_or(0, |input| input.len());
                         self.held = self.held.saturating_sub(spared);
-                        observer.say(&Event::Arguments { call: *call, json });
+                        observer.emit(&Event::Arguments { call: *call, json });
                     }
                     Some(Block::Served) if !json.is_empty() => observer.activity(),
                     None if !json.is_empty() => {
@@ -303,18 +303,18 @@ impl MessagesReader {
 /// Ends a block; arguments that came with its beginning are said now.
 fn end(block: Block, observer: &mut Observer<'_>) {
     if let Block::Call { call, input: Some(input) } = block {
-        observer.say(&Event::Arguments { call, json: Text::plain(&input) });
+        observer.emit(&Event::Arguments { call, json: Text::plain(&input) });
     }
 }
 
-fn say<'e>(
+fn emit_text<'e>(
     raw: Option<&'e RawValue>,
     observer: &mut Observer<'_>,
     event: impl FnOnce(Text<'e>) -> Event<'e>,
 ) {
     let text = Text::of(raw);
     if !text.is_empty() {
-        observer.say(&event(text));
+        observer.emit(&event(text));
     }
 }
 
@@ -326,7 +326,7 @@ fn finish(part: &Part<'_>, observer: &mut Observer<'_>) -> Option<End> {
         Meaning::Interrupted => return Some(End::Error(ProviderError::interrupted(reason))),
     };
     let stop_sequence = part.stop_sequence.and_then(Text::of_raw);
-    observer.say(&Event::Finish { finish, stop_sequence });
+    observer.emit(&Event::Finish { finish, stop_sequence });
     None
 }
 

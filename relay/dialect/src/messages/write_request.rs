@@ -16,8 +16,8 @@ pub(crate) use thinking::fit_budget;
 use crate::common::fields::Fields;
 use crate::common::shape::suits_anthropic;
 use crate::neutral::{
-    Format, Request, Target, Tool, ToolChoice, Unsupported, Upstream, apply, refuse_unsupported,
-    say_format,
+    Format, Request, Target, Tool, ToolChoice, Unsupported, Upstream, apply, format_into_prompt,
+    refuse_unsupported,
 };
 use body::{Body, Choice, Json, Metadata, OutputConfig, OutputFormat, Text};
 use serde_json::value::RawValue;
@@ -48,7 +48,7 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     let names = crate::messages::limits::LIMITS.fit(&mut request);
     let mut left_out = Vec::new();
     if request.format.as_ref().is_some_and(has_no_field) {
-        say_format(&mut request);
+        format_into_prompt(&mut request);
         left_out.push("response_format");
     }
     let user = request.user.as_deref().filter(|user| is_opaque(user));
@@ -87,7 +87,7 @@ fn is_opaque(user: &str) -> bool {
 }
 
 fn tool(tool: &Tool) -> body::Tool<'_> {
-    let parameters = tool.parameters.as_deref().filter(|schema| !says_nothing(schema));
+    let parameters = tool.parameters.as_deref().filter(|schema| !is_without_members(schema));
     body::Tool {
         name: &tool.name,
         description: tool.description.as_deref(),
@@ -97,7 +97,7 @@ fn tool(tool: &Tool) -> body::Tool<'_> {
 }
 
 /// A schema without a member says that anything goes; here it has to say that it is an object.
-fn says_nothing(schema: &RawValue) -> bool {
+fn is_without_members(schema: &RawValue) -> bool {
     serde_json::from_str::<Fields>(schema.get()).is_ok_and(|members| members.is_empty())
 }
 

@@ -22,7 +22,7 @@ const ANSWER_IN_JSON: &str =
     "Answer with one JSON object alone. Write nothing before or after it, and no code fence.";
 
 /// Asks in the system prompt for the form of the answer, and in no field.
-pub fn say_format(request: &mut Request) {
+pub fn format_into_prompt(request: &mut Request) {
     let words = match request.format.take() {
         Some(Format::Schema { schema, .. }) => schema_prompt(&schema),
         Some(Format::Json) => ANSWER_IN_JSON.to_owned(),
@@ -48,7 +48,7 @@ pub fn apply(request: &mut Request, target: &Target<'_>) {
         request.system.retain(|text| !text.is_empty());
     }
     if target.degrade.json_schema && matches!(request.format, Some(Format::Schema { .. })) {
-        say_format(request);
+        format_into_prompt(request);
     }
     if target.degrade.parallel_tools && !request.tools.is_empty() {
         request.parallel_tools = Some(false);

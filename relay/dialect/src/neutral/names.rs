@@ -97,13 +97,13 @@ pub struct Limits {
 impl Limits {
     /// The id of a call as it is told; `None`: as it is.
     #[must_use]
-    pub fn told_id(&self, id: &str) -> Option<String> {
+    pub fn id_for_rung(&self, id: &str) -> Option<String> {
         let form = self.id.filter(|form| !id.is_empty() && !form.takes(id))?;
         Some(form.hashed(id))
     }
 
     fn shorten(&self, id: &mut String) {
-        if let Some(told) = self.told_id(id) {
+        if let Some(told) = self.id_for_rung(id) {
             *id = told;
         }
     }
@@ -151,7 +151,7 @@ pub struct Names {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Table {
-    told: HashMap<String, String>,
+    given: HashMap<String, String>,
     own: HashMap<String, Own>,
 }
 
@@ -187,11 +187,11 @@ impl Names {
                 && !fine.contains(clean.as_str())
                 && !table.own.contains_key(&clean);
             let told = if is_free { clean } else { form.hashed(own) };
-            table.told.insert(own.to_owned(), told.clone());
+            table.given.insert(own.to_owned(), told.clone());
             table.own.insert(told, Own { name: own.to_owned(), free_text: false });
         }
         for name in free_text {
-            let told = table.told.get(name).unwrap_or(name).clone();
+            let told = table.given.get(name).unwrap_or(name).clone();
             table.own.insert(told, Own { name: name.clone(), free_text: true });
         }
         Self { table: Some(Arc::new(table)), all: None }
@@ -200,7 +200,8 @@ impl Names {
     /// The same, with all names of the request that passes through.
     #[must_use]
     pub fn among(self, all: Vec<String>) -> Self {
-        let told = all.into_iter().map(|name| self.told(&name).map_or(name, str::to_owned));
+        let told =
+            all.into_iter().map(|name| self.name_for_rung(&name).map_or(name, str::to_owned));
         let all: Arc<[String]> = told.collect();
         Self { all: Some(all).filter(|all| !all.is_empty()), ..self }
     }
@@ -229,8 +230,8 @@ impl Names {
 
     /// What a rung is told for `name`; `None`: the name.
     #[must_use]
-    pub fn told(&self, name: &str) -> Option<&str> {
-        self.table.as_ref()?.told.get(name).map(String::as_str)
+    pub fn name_for_rung(&self, name: &str) -> Option<&str> {
+        self.table.as_ref()?.given.get(name).map(String::as_str)
     }
 
     /// The tool that a rung calls `told`; `None`: the one of that name.
@@ -240,7 +241,7 @@ impl Names {
     }
 
     fn rename(&self, name: &mut String) {
-        if let Some(told) = self.told(name) {
+        if let Some(told) = self.name_for_rung(name) {
             told.clone_into(name);
         }
     }
@@ -269,7 +270,7 @@ mod tests {
             let names = Names::of(all.clone(), &form, &[]);
             let mut seen = HashSet::new();
             for (own, wanted) in all.iter().zip(told) {
-                let found = names.told(own);
+                let found = names.name_for_rung(own);
                 assert_eq!(found, wanted.as_deref(), "{own}");
                 let found = found.unwrap_or(own);
                 assert!(form.takes(found), "{found}");
@@ -287,15 +288,16 @@ mod tests {
     fn ids_are_shortened_with_a_hash_of_all_of_them() {
         let limits = Limits { name: Form::plain(64), id: Some(Form::plain(40)) };
         let id = |end: char| format!("chatcmpl-tool-{}{end}", "0".repeat(40));
-        let (one, other) = (limits.told_id(&id('a')).unwrap(), limits.told_id(&id('b')).unwrap());
+        let (one, other) =
+            (limits.id_for_rung(&id('a')).unwrap(), limits.id_for_rung(&id('b')).unwrap());
         assert_ne!(one, other);
         assert!(one.len() == 40 && one.starts_with("chatcmpl-tool-"), "{one}");
-        assert_eq!(limits.told_id("call_1"), None);
-        assert_eq!(limits.told_id(""), None);
+        assert_eq!(limits.id_for_rung("call_1"), None);
+        assert_eq!(limits.id_for_rung(""), None);
         let nine = Form { shortest: 9, longest: 9, ..Form::plain(9) };
         let nine = Limits { name: nine, id: Some(nine) };
-        assert_eq!(nine.told_id("abcdefghi"), None);
-        let told = nine.told_id("call_1").unwrap();
+        assert_eq!(nine.id_for_rung("abcdefghi"), None);
+        let told = nine.id_for_rung("call_1").unwrap();
         assert!(told.len() == 9 && nine.id.unwrap().takes(&told), "{told}");
     }
 }

@@ -95,7 +95,7 @@ fn input(client: &RawValue, target: &Target<'_>, out: &mut Vec<u8>) {
     }
     let mut all: Vec<String> = match items {
         Some(items) => items.iter().filter_map(|item| without_own(item)).collect(),
-        None => vec![asked(client)],
+        None => vec![text_as_item(client)],
     };
     if target.system.is_some() {
         all.retain(|item| !is_system(item));
@@ -140,7 +140,7 @@ fn without_own(item: &RawValue) -> Option<String> {
 }
 
 /// An input that is a text, as an item.
-fn asked(text: &RawValue) -> String {
+fn text_as_item(text: &RawValue) -> String {
     let mut writer = Writer::new(Vec::new());
     push_string("user", writer.key("role"));
     writer.raw("content", text.get());

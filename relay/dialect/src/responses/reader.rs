@@ -25,7 +25,7 @@ pub(crate) struct ResponsesReader {
     held: usize,
     /// Places of items that are known by their ids alone.
     by_id: HashMap<String, u64>,
-    told: ItemState,
+    emitted: ItemState,
     extra: u64,
     /// An item was done, and its status said that it is not whole.
     cut_item: bool,
@@ -50,7 +50,7 @@ struct ItemState {
 struct Item {
     call: Option<usize>,
     /// Its arguments came in pieces, or whole.
-    told: bool,
+    emitted: bool,
     signed: bool,
     /// Parts of its content and of its summary that came in pieces, or whole.
     parts: HashSet<(Kind, u64)>,
@@ -197,7 +197,7 @@ impl ResponsesReader {
         let response: Response<'_> = members(response);
         if !std::mem::replace(&mut self.begun, true) {
             let (id, model) = (Text::of(response.id), Text::of(response.model));
-            observer.say(&Event::Begin { id, model });
+            observer.emit(&Event::Begin { id, model });
         }
     }
 
@@ -211,12 +211,12 @@ impl ResponsesReader {
         // some servers count from 1 in their events, or leave them out.
         for raw in elements(response.output) {
             let item: Part<'_> = members(Some(raw));
-            let is_told = match word(item.kind) {
-                "message" => self.told.message,
-                "reasoning" => self.told.reasoning,
-                _ => self.told.calls.contains(Text::of(item.call_id.or(item.id)).escaped()),
+            let is_emitted = match word(item.kind) {
+                "message" => self.emitted.message,
+                "reasoning" => self.emitted.reasoning,
+                _ => self.emitted.calls.contains(Text::of(item.call_id.or(item.id)).escaped()),
             };
-            if !is_told {
+            if !is_emitted {
                 self.extra += 1;
                 self.whole_item(EXTRA.saturating_add(self.extra), raw, observer);
             }
@@ -254,7 +254,7 @@ impl ResponsesReader {
             Meaning::NotYet => return End::Error(ProviderError::interrupted("incomplete")),
             Meaning::Interrupted => return End::Error(ProviderError::interrupted(reason)),
         };
-        observer.say(&Event::Finish { finish, stop_sequence: None });
+        observer.emit(&Event::Finish { finish, stop_sequence: None });
         End::Proper
     }
 
@@ -282,8 +282,8 @@ impl ResponsesReader {
         place
     }
 
-    /// Marks a part as told; whether it was not yet.
-    fn tell(&mut self, place: u64, part: (Kind, u64)) -> bool {
+    /// Marks a part as emitted; whether it was not yet.
+    fn mark_emitted(&mut self, place: u64, part: (Kind, u64)) -> bool {
         let is_new = self.item(place).parts.insert(part);
         self.held = self.held.saturating_add(if is_new { PART } else { 0 });
         is_new
@@ -314,8 +314,8 @@ impl ResponsesReader {
         let id = Text::of(item.call_id.or(item.id));
         let custom = word(item.kind) == "custom_tool_call";
         self.held = self.held.saturating_add(id.escaped().len()).saturating_add(ITEM);
-        self.told.calls.insert(id.escaped().to_owned());
-        observer.say(&Event::Call { call, id, name: Text::of(item.name), custom });
+        self.emitted.calls.insert(id.escaped().to_owned());
+        observer.emit(&Event::Call { call, id, name: Text::of(item.name), custom });
         call
     }
 
@@ -338,11 +338,11 @@ impl ResponsesReader {
             }
             "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
                 let item = self.item(place);
-                item.told = true;
+                item.emitted = true;
                 let Some(call) = item.call else {
                     return Some(End::Broken("arguments of a tool call that never began"));
                 };
-                observer.say(&Event::Arguments { call, json: text });
+                observer.emit(&Event::Arguments { call, json: text });
                 return None;
             }
             // A provider's own tool at work.
@@ -351,16 +351,16 @@ impl ResponsesReader {
                 return None;
             }
         };
-        self.tell(place, part_of(kind, event));
+        self.mark_emitted(place, part_of(kind, event));
         self.note(&said);
-        observer.say(&said);
+        observer.emit(&said);
         None
     }
 
     const fn note(&mut self, said: &Event<'_>) {
         match said {
-            Event::Reasoning(_) => self.told.reasoning = true,
-            _ => self.told.message = true,
+            Event::Reasoning(_) => self.emitted.reasoning = true,
+            _ => self.emitted.message = true,
         }
     }
 
@@ -376,19 +376,19 @@ impl ResponsesReader {
             "response.function_call_arguments.done" | "response.custom_tool_call_input.done" => {
                 let json = Text::json(event.arguments.or(event.input));
                 let item = self.item(place);
-                if let Some(call) = item.call.filter(|_| !json.is_empty() && !item.told) {
-                    item.told = true;
-                    observer.say(&Event::Arguments { call, json });
+                if let Some(call) = item.call.filter(|_| !json.is_empty() && !item.emitted) {
+                    item.emitted = true;
+                    observer.emit(&Event::Arguments { call, json });
                 }
                 return;
             }
             _ => return,
         };
         let text = Text::of(text);
-        if !text.is_empty() && self.tell(place, part_of(kind, event)) {
+        if !text.is_empty() && self.mark_emitted(place, part_of(kind, event)) {
             let said = as_event(text);
             self.note(&said);
-            observer.say(&said);
+            observer.emit(&said);
         }
     }
 
@@ -416,20 +416,20 @@ impl ResponsesReader {
                 let json = Text::json(item.arguments.or(item.input));
                 let slot = self.item(place);
                 slot.call = Some(call);
-                if !std::mem::replace(&mut slot.told, true) && !json.is_empty() {
-                    observer.say(&Event::Arguments { call, json });
+                if !std::mem::replace(&mut slot.emitted, true) && !json.is_empty() {
+                    observer.emit(&Event::Arguments { call, json });
                 }
             }
             "message" => {
-                self.told.message = true;
+                self.emitted.message = true;
                 self.whole_parts(place, false, Kind::Content, item.content, observer);
             }
             "reasoning" => {
-                self.told.reasoning = true;
+                self.emitted.reasoning = true;
                 self.whole_parts(place, true, Kind::Summary, item.summary, observer);
                 self.whole_parts(place, true, Kind::Content, item.content, observer);
                 if !std::mem::replace(&mut self.item(place).signed, true) {
-                    say(item.encrypted_content, observer, Event::Signature);
+                    emit_text(item.encrypted_content, observer, Event::Signature);
                 }
             }
             _ => observer.activity(),
@@ -446,16 +446,18 @@ impl ResponsesReader {
     ) {
         for (index, raw) in elements(parts).into_iter().enumerate() {
             let part: Part<'_> = members(Some(raw));
-            if !self.tell(place, (kind, index as u64)) {
+            if !self.mark_emitted(place, (kind, index as u64)) {
                 continue;
             }
             match word(part.kind) {
-                "summary_text" | "reasoning_text" => say(part.text, observer, Event::Reasoning),
+                "summary_text" | "reasoning_text" => {
+                    emit_text(part.text, observer, Event::Reasoning)
+                }
                 // Whatever else it thinks in is not its answer.
-                _ if is_thought => say(part.text, observer, Event::Reasoning),
+                _ if is_thought => emit_text(part.text, observer, Event::Reasoning),
                 _ => {
-                    say(part.text, observer, Event::Text);
-                    say(part.refusal, observer, Event::Refusal);
+                    emit_text(part.text, observer, Event::Text);
+                    emit_text(part.refusal, observer, Event::Refusal);
                 }
             }
         }
@@ -487,14 +489,14 @@ fn part_of(kind: &str, event: &Members<'_>) -> (Kind, u64) {
     }
 }
 
-fn say<'e>(
+fn emit_text<'e>(
     raw: Option<&'e RawValue>,
     observer: &mut Observer<'_>,
     event: impl FnOnce(Text<'e>) -> Event<'e>,
 ) {
     let text = Text::of(raw);
     if !text.is_empty() {
-        observer.say(&event(text));
+        observer.emit(&event(text));
     }
 }
 

@@ -132,7 +132,7 @@ fn follow(fields: &Fields, find: &dyn Fn(&str) -> Option<String>) -> Result<Foun
         own.clone_from(&all);
     }
     let mut followed = before.as_ref().map_or(0, |before| before.items.len());
-    let asked = asked_items(input);
+    let asked = input_items(input);
     for (n, here) in asked.into_iter().enumerate() {
         let Some(id) = reference(&here) else {
             own.push(here.clone());
@@ -201,7 +201,7 @@ fn users(text: &str) -> String {
 }
 
 /// What a request says, as items: a text is one of the user's.
-fn asked_items(input: Option<&RawValue>) -> Vec<Cow<'_, str>> {
+fn input_items(input: Option<&RawValue>) -> Vec<Cow<'_, str>> {
     match input {
         Some(text) if text.get().starts_with('"') => {
             vec![Cow::Owned(users(text.get()))]

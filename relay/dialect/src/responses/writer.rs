@@ -81,7 +81,7 @@ impl ResponsesWriter {
         model.clone_into(&mut self.model);
         let response = self.response(None, &[]).json();
         for name in ["response.created", "response.in_progress"] {
-            self.tell(name, format_args!(r#""response":{response}"#), out);
+            self.write_event(name, format_args!(r#""response":{response}"#), out);
         }
     }
 
@@ -94,7 +94,7 @@ impl ResponsesWriter {
     }
 
     /// One event; `members` are its members after type and number.
-    fn tell(&mut self, name: &str, members: std::fmt::Arguments<'_>, out: &mut BytesMut) {
+    fn write_event(&mut self, name: &str, members: std::fmt::Arguments<'_>, out: &mut BytesMut) {
         let mut json = std::mem::take(&mut self.json);
         json.clear();
         let sequence = self.sequence;
@@ -113,20 +113,20 @@ impl ResponsesWriter {
         self.kept = self.kept.saturating_add(item.len()).saturating_add(size_of::<OpenCall>());
         self.items.push(String::new());
         let members = format_args!(r#""output_index":{at},"item":{item}"#);
-        self.tell("response.output_item.added", members, out);
+        self.write_event("response.output_item.added", members, out);
         at
     }
 
     fn done(&mut self, at: usize, item: String, out: &mut BytesMut) {
         let members = format_args!(r#""output_index":{at},"item":{item}"#);
-        self.tell("response.output_item.done", members, out);
+        self.write_event("response.output_item.done", members, out);
         self.kept = self.kept.saturating_add(item.len());
         if let Some(slot) = self.items.get_mut(at) {
             *slot = item;
         }
     }
 
-    fn say(&mut self, is_refusal: bool, text: &str, out: &mut BytesMut) {
+    fn write_text(&mut self, is_refusal: bool, text: &str, out: &mut BytesMut) {
         if !matches!(self.open, Some(Open::Message(..))) {
             self.close(None, out);
             self.close_calls(false, out);
@@ -144,7 +144,7 @@ impl ResponsesWriter {
             let members = format_args!(
                 r#""item_id":"{id}","output_index":{at},"content_index":{count},"part":{json}"#
             );
-            self.tell("response.content_part.added", members, out);
+            self.write_event("response.content_part.added", members, out);
             if let Some(Open::Message(_, content)) = &mut self.open {
                 content.push(part);
             }
@@ -164,7 +164,7 @@ impl ResponsesWriter {
         let members = format_args!(
             r#""item_id":"{id}","output_index":{at},"content_index":{index},"delta":"{text}"{more}"#
         );
-        self.tell(name, members, out);
+        self.write_event(name, members, out);
     }
 
     /// Says that the last part of the open message is done.
@@ -176,12 +176,20 @@ impl ResponsesWriter {
         let id = self.item_id("msg", at);
         let place = format!(r#""item_id":"{id}","output_index":{at},"content_index":{index}"#);
         if is_refusal {
-            self.tell("response.refusal.done", format_args!(r#"{place},"refusal":"{text}""#), out);
+            self.write_event(
+                "response.refusal.done",
+                format_args!(r#"{place},"refusal":"{text}""#),
+                out,
+            );
         } else {
             let members = format_args!(r#"{place},"text":"{text}","logprobs":[]"#);
-            self.tell("response.output_text.done", members, out);
+            self.write_event("response.output_text.done", members, out);
         }
-        self.tell("response.content_part.done", format_args!(r#"{place},"part":{json}"#), out);
+        self.write_event(
+            "response.content_part.done",
+            format_args!(r#"{place},"part":{json}"#),
+            out,
+        );
     }
 
     fn think(&mut self, text: &str, out: &mut BytesMut) {
@@ -193,7 +201,7 @@ impl ResponsesWriter {
             let members = format_args!(
                 r#""item_id":"{id}","output_index":{at},"summary_index":0,"part":{part}"#
             );
-            self.tell("response.reasoning_summary_part.added", members, out);
+            self.write_event("response.reasoning_summary_part.added", members, out);
         }
         let Some(Open::Reasoning(at, all)) = &mut self.open else { return };
         all.push_str(text);
@@ -203,7 +211,7 @@ impl ResponsesWriter {
         let members = format_args!(
             r#""item_id":"{id}","output_index":{at},"summary_index":0,"delta":"{text}""#
         );
-        self.tell("response.reasoning_summary_text.delta", members, out);
+        self.write_event("response.reasoning_summary_text.delta", members, out);
     }
 
     fn open_reasoning(&mut self, out: &mut BytesMut) {
@@ -237,10 +245,10 @@ impl ResponsesWriter {
                     let place =
                         format!(r#""item_id":"{id}","output_index":{at},"summary_index":0"#);
                     let members = format_args!(r#"{place},"text":"{text}""#);
-                    self.tell("response.reasoning_summary_text.done", members, out);
+                    self.write_event("response.reasoning_summary_text.done", members, out);
                     let part = summary_part(&text);
                     let members = format_args!(r#"{place},"part":{part}"#);
-                    self.tell("response.reasoning_summary_part.done", members, out);
+                    self.write_event("response.reasoning_summary_part.done", members, out);
                 }
                 let item = reasoning(&id, &text, proof);
                 self.done(at, item, out);
@@ -283,7 +291,7 @@ impl ResponsesWriter {
             "response.function_call_arguments.delta"
         };
         let members = format_args!(r#""item_id":"{id}","output_index":{at},"delta":"{json}""#);
-        self.tell(name, members, out);
+        self.write_event(name, members, out);
     }
 
     /// Ends the calls whose arguments are whole; all of them where nothing more comes.
@@ -312,7 +320,7 @@ impl ResponsesWriter {
             ("response.function_call_arguments.done", "arguments")
         };
         let members = format_args!(r#""item_id":"{id}","output_index":{at},"{key}":"{arguments}""#);
-        self.tell(name, members, out);
+        self.write_event(name, members, out);
         self.done(at, item, out);
     }
 }
@@ -328,8 +336,8 @@ impl Writer for ResponsesWriter {
         }
         match event {
             Event::Begin { .. } => {}
-            Event::Text(text) => self.say(false, text.escaped(), out),
-            Event::Refusal(text) => self.say(true, text.escaped(), out),
+            Event::Text(text) => self.write_text(false, text.escaped(), out),
+            Event::Refusal(text) => self.write_text(true, text.escaped(), out),
             Event::Reasoning(text) => self.think(text.escaped(), out),
             Event::Signature(proof) => self.prove(proof.escaped(), out),
             Event::Redacted(data) | Event::CallSignature { signature: data, .. } => {
@@ -356,7 +364,7 @@ impl Writer for ResponsesWriter {
         let response = self.response(Some((self.finish, facts)), &output);
         let name = format!("response.{}", response.status());
         let json = response.json();
-        self.tell(&name, format_args!(r#""response":{json}"#), out);
+        self.write_event(&name, format_args!(r#""response":{json}"#), out);
     }
 
     fn whole(&self, answer: &Answer, facts: &Facts) -> Vec<u8> {

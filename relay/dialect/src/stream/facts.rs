@@ -39,7 +39,7 @@ pub struct AnswerSpec {
 
 /// What one call of the reader heard.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Heard {
+pub struct Progress {
     /// Events dispatched, whatever they were.
     pub events: u32,
     /// Events with content.

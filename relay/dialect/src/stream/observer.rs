@@ -1,7 +1,7 @@
 //! What is heard of an answer while it is read, whatever dialect it comes in.
 
 use crate::neutral::{Answer, Event, Finish, JsonEnd};
-use crate::stream::facts::{AnswerSpec, End, Facts, Heard};
+use crate::stream::facts::{AnswerSpec, End, Facts, Progress};
 use crate::stream::restoring::Restoring;
 use crate::stream::sse;
 use bytes::BytesMut;
@@ -137,17 +137,17 @@ impl<'a> Observer<'a> {
         &mut self.observed.facts
     }
 
-    /// Takes in what was said.
-    pub(crate) fn say(&mut self, event: &Event<'_>) {
+    /// Takes in an event.
+    pub(crate) fn emit(&mut self, event: &Event<'_>) {
         self.note(event);
         if self.observed.restoring.is_idle() {
-            self.tell(event);
-        } else if let Some(event) = self.observed.restoring.told(event) {
-            self.tell(&event);
+            self.write(event);
+        } else if let Some(event) = self.observed.restoring.restored(event) {
+            self.write(&event);
         }
     }
 
-    fn tell(&mut self, event: &Event<'_>) {
+    fn write(&mut self, event: &Event<'_>) {
         match &mut self.sink {
             Sink::Stream(writer, out) => writer.event(event, &self.observed.facts, out),
             Sink::Whole(answer) => answer.add(event),
@@ -169,18 +169,18 @@ impl<'a> Observer<'a> {
     }
 
     /// One provider event has been read: whether it held content.
-    pub(crate) const fn close(self, heard: &mut Heard) -> bool {
-        let kind = if self.content { &mut heard.tokens } else { &mut heard.pings };
+    pub(crate) const fn close(self, progress: &mut Progress) -> bool {
+        let kind = if self.content { &mut progress.tokens } else { &mut progress.pings };
         *kind = kind.saturating_add(1);
         let told = &mut self.observed.told_finished;
         if self.content && *told {
             // It goes on: that was no finish reason, and what comes may still break.
             *told = false;
-            heard.finished = false;
+            progress.finished = false;
         }
         if self.finished && !*told {
             *told = true;
-            heard.finished = self.observed.facts.believes_finish();
+            progress.finished = self.observed.facts.believes_finish();
         }
         self.content
     }

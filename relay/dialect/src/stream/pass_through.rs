@@ -2,7 +2,7 @@
 //! they are, and what they say is only observed.
 
 use crate::common::json::{members, raw_members, word};
-use crate::stream::facts::{AnswerSpec, End, Facts, Form, Heard};
+use crate::stream::facts::{AnswerSpec, End, Facts, Form, Progress};
 use crate::stream::frame;
 use crate::stream::observer::{Observed, Observer, Reader, Sink, Writer, over};
 use crate::stream::replay::Replayed;
@@ -115,12 +115,17 @@ impl PassThrough {
 }
 
 impl Transform for PassThrough {
-    fn event(&mut self, event: &Event<'_>, out: &mut BytesMut, heard: &mut Heard) -> Option<End> {
-        heard.events = heard.events.saturating_add(1);
+    fn event(
+        &mut self,
+        event: &Event<'_>,
+        out: &mut BytesMut,
+        progress: &mut Progress,
+    ) -> Option<End> {
+        progress.events = progress.events.saturating_add(1);
         let dropped = self.observed.facts.dropped;
         let mut observer = Observer::new(&mut self.observed, Sink::Nowhere);
         let end = self.parts.reader.event(event, &mut observer);
-        let content = observer.close(heard);
+        let content = observer.close(progress);
         let end = end.map(|end| self.observed.judged(end, false));
         let is_read = self.observed.facts.dropped == dropped;
         if is_read && matches!(end, None | Some(End::Proper)) {
@@ -129,12 +134,12 @@ impl Transform for PassThrough {
         end.or_else(|| over(&self.spec, self.held(), &self.observed))
     }
 
-    fn whole(&mut self, body: &[u8], out: &mut BytesMut, heard: &mut Heard) -> End {
+    fn whole(&mut self, body: &[u8], out: &mut BytesMut, progress: &mut Progress) -> End {
         let text = String::from_utf8_lossy(body);
-        heard.events = 1;
+        progress.events = 1;
         let mut observer = Observer::new(&mut self.observed, Sink::Nowhere);
         let end = self.parts.reader.whole(&text, &mut observer);
-        observer.close(heard);
+        observer.close(progress);
         match self.spec.form {
             // What is no answer leaves nothing behind: another may follow.
             Form::Stream if end != End::Proper => {}

@@ -28,7 +28,7 @@ impl Restoring {
     }
 
     /// What the client is told; `None`: nothing yet.
-    pub(crate) fn told<'e>(&mut self, event: &Event<'e>) -> Option<Event<'e>> {
+    pub(crate) fn restored<'e>(&mut self, event: &Event<'e>) -> Option<Event<'e>> {
         match event {
             Event::Call { call, id, name, custom } => {
                 let Some(own) = self.names.own(&name.decoded()) else {

@@ -1,17 +1,22 @@
 //! What turns a provider's payloads into what the client gets.
 
 use crate::neutral::Names;
-use crate::stream::facts::{End, Facts, Heard};
+use crate::stream::facts::{End, Facts, Progress};
 use crate::stream::sse::Event;
 use bytes::BytesMut;
 
 /// Everything of an answer but its framing.
 pub(crate) trait Transform: std::fmt::Debug + Send {
     /// One event of the stream.
-    fn event(&mut self, event: &Event<'_>, out: &mut BytesMut, heard: &mut Heard) -> Option<End>;
+    fn event(
+        &mut self,
+        event: &Event<'_>,
+        out: &mut BytesMut,
+        progress: &mut Progress,
+    ) -> Option<End>;
 
     /// A 200 whose body is one JSON document.
-    fn whole(&mut self, body: &[u8], out: &mut BytesMut, heard: &mut Heard) -> End;
+    fn whole(&mut self, body: &[u8], out: &mut BytesMut, progress: &mut Progress) -> End;
 
     /// Bytes of the body as they came, before their events. Only where a provider says
     /// something outside of events.

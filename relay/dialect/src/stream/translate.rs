@@ -1,7 +1,7 @@
 //! An answer on its way from one dialect to another.
 
 use crate::neutral::{Answer, Names};
-use crate::stream::facts::{AnswerSpec, End, Facts, Form, Heard};
+use crate::stream::facts::{AnswerSpec, End, Facts, Form, Progress};
 use crate::stream::observer::{Observed, Observer, Reader, Sink, Writer, over};
 use crate::stream::restoring::Restoring;
 use crate::stream::sse::Event;
@@ -23,10 +23,10 @@ impl Translate {
         Self { spec, reader, writer, answer: Answer::default(), observed: Observed::default() }
     }
 
-    fn hear(
+    fn observe(
         &mut self,
         out: &mut BytesMut,
-        heard: &mut Heard,
+        progress: &mut Progress,
         read: impl FnOnce(&mut dyn Reader, &mut Observer<'_>) -> Option<End>,
     ) -> Option<End> {
         let sink = match self.spec.form {
@@ -35,7 +35,7 @@ impl Translate {
         };
         let mut observer = Observer::new(&mut self.observed, sink);
         let end = read(&mut *self.reader, &mut observer);
-        observer.close(heard);
+        observer.close(progress);
         if self.writer.is_broken() {
             return Some(End::Broken("arguments of a tool call that had ended"));
         }
@@ -45,15 +45,21 @@ impl Translate {
 }
 
 impl Transform for Translate {
-    fn event(&mut self, event: &Event<'_>, out: &mut BytesMut, heard: &mut Heard) -> Option<End> {
-        heard.events = heard.events.saturating_add(1);
-        self.hear(out, heard, |reader, observer| reader.event(event, observer))
+    fn event(
+        &mut self,
+        event: &Event<'_>,
+        out: &mut BytesMut,
+        progress: &mut Progress,
+    ) -> Option<End> {
+        progress.events = progress.events.saturating_add(1);
+        self.observe(out, progress, |reader, observer| reader.event(event, observer))
     }
 
-    fn whole(&mut self, body: &[u8], out: &mut BytesMut, heard: &mut Heard) -> End {
+    fn whole(&mut self, body: &[u8], out: &mut BytesMut, progress: &mut Progress) -> End {
         let text = String::from_utf8_lossy(body);
-        heard.events = 1;
-        let end = self.hear(out, heard, |reader, observer| Some(reader.whole(&text, observer)));
+        progress.events = 1;
+        let end =
+            self.observe(out, progress, |reader, observer| Some(reader.whole(&text, observer)));
         end.unwrap_or(End::Proper)
     }
 

@@ -195,8 +195,8 @@ proptest! {
         for (from, to) in pairs() {
             for form in [Form::Stream, Form::Whole] {
                 let mut reader = AnswerReader::new(AnswerSpec { from, to, ..spec(form, true) });
-                let heard = reader.read_whole(&body, &mut BytesMut::new());
-                prop_assert!(heard.end.is_some());
+                let progress = reader.read_whole(&body, &mut BytesMut::new());
+                prop_assert!(progress.end.is_some());
             }
         }
         for dialect in Dialect::ALL {
@@ -221,11 +221,11 @@ fn feed_for_ever(form: Form, parts: impl Iterator<Item = String>) -> (usize, Opt
     let mut out = BytesMut::new();
     let mut most = 0;
     for part in parts.take(3000) {
-        let heard = reader.read(part.as_bytes(), &mut out);
+        let progress = reader.read(part.as_bytes(), &mut out);
         out.clear();
         most = most.max(reader.held());
-        if heard.end.is_some() {
-            return (most, heard.end);
+        if progress.end.is_some() {
+            return (most, progress.end);
         }
     }
     (most, None)

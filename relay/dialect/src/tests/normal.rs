@@ -2,7 +2,7 @@
 
 use crate::neutral::{Answer, Finish, Piece, decode};
 use crate::stream::facts::Form;
-use crate::stream::facts::{AnswerSpec, End, Facts, Heard};
+use crate::stream::facts::{AnswerSpec, End, Facts, Progress};
 use crate::stream::observer::{Observed, Observer, Sink};
 use crate::stream::sse::{Decoder, Item};
 use crate::table;
@@ -45,7 +45,7 @@ fn read_in<'b>(from: Dialect, body: impl IntoIterator<Item = &'b [u8]>) -> Norma
             let Item::Event(event) = item else { continue };
             let mut observer = Observer::new(&mut observed, Sink::Whole(&mut answer));
             end = reader.event(&event, &mut observer);
-            if observer.close(&mut Heard::default()) && first.is_none() {
+            if observer.close(&mut Progress::default()) && first.is_none() {
                 first = Some(events);
             }
             events += 1;
@@ -60,7 +60,7 @@ fn read_in<'b>(from: Dialect, body: impl IntoIterator<Item = &'b [u8]>) -> Norma
     {
         let mut observer = Observer::new(&mut observed, Sink::Whole(&mut answer));
         end = reader.event(&event, &mut observer);
-        if observer.close(&mut Heard::default()) && first.is_none() {
+        if observer.close(&mut Progress::default()) && first.is_none() {
             first = Some(events);
         }
     }

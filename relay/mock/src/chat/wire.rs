@@ -87,7 +87,7 @@ fn chunk(turn: &Turn<'_>, choices: Value, usage: Value) -> Bytes {
         "created": turn.created, "model": turn.request.model, "service_tier": "default",
         "system_fingerprint": FINGERPRINT, "choices": choices,
     });
-    // Asked for, every chunk has a place for it.
+    // RawRequest for, every chunk has a place for it.
     if turn.request.include_usage() {
         set(&mut chunk, "usage", usage);
     }

@@ -207,7 +207,7 @@ fn b7_a_refused_account_is_the_reason_for_as_long_as_it_lasts() {
         let (mut walk, actions) = house.walk();
         assert_eq!(dials(&actions), [(1, 0, kind)]);
         let told = failure(&house.give(&mut walk, Input::Ended(A, by_status(401))));
-        assert_eq!((told.told, told.status), (FailureReason::AccountRefused, 502));
+        assert_eq!((told.reason, told.status), (FailureReason::AccountRefused, 502));
         assert_eq!(told.retry_after, None);
     }
 }

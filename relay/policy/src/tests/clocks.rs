@@ -45,7 +45,7 @@ fn an_explicit_first_clock_always_holds() {
         let started = stage.now;
         let told = failure(&stage.wake());
         assert_eq!(stage.now.since(started), Duration::from_secs(1));
-        assert_eq!((told.status, told.told), (504, FailureReason::Timeout));
+        assert_eq!((told.status, told.reason), (504, FailureReason::Timeout));
     }
 }
 
@@ -59,7 +59,7 @@ fn the_second_clock_is_fed_by_content_and_stands_still_while_the_client_does_not
     let actions = stage.stall();
     assert_eq!(stage.now.since(read), Duration::from_secs(10));
     assert_eq!(outcomes(&actions), [(1, O::Stall)]);
-    assert_eq!(failure(&actions).told, FailureReason::Broken(O::Stall));
+    assert_eq!(failure(&actions).reason, FailureReason::Broken(O::Stall));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn nobody_is_called_after_the_third_clock() {
     late(&mut stage);
     let actions = stage.end(A, Ending::Proper(empty));
     assert_eq!(dials(&actions), []);
-    assert_eq!(failure(&actions).told, FailureReason::Deadline);
+    assert_eq!(failure(&actions).reason, FailureReason::Deadline);
     let mut stage = Stage::set(spec(), rungs(2), streaming());
     late(&mut stage);
     assert_eq!(dials(&stage.wake()), [], "the linger ran out, and so had the third clock");
@@ -158,7 +158,7 @@ fn a_committed_stream_may_run_on_to_a_third_clock_of_its_own() {
     stage.token(A);
     for _ in 0..7 {
         stage.after(1_000).give(Input::Wake);
-        stage.walk.heard(stage.now, A);
+        stage.walk.note_content(stage.now, A);
         assert!(!stage.walk.is_over());
     }
     let actions = stage.after(1_000).give(Input::Wake);
@@ -190,7 +190,7 @@ fn content_after_a_finish_reason_starts_the_clocks_again() {
         stage.give(Input::Finished(A, WHOLE));
         stage.after(1_000);
         if hot {
-            stage.walk.heard(stage.now, A);
+            stage.walk.note_content(stage.now, A);
         } else {
             stage.token(A);
         }

@@ -47,7 +47,7 @@ fn one_error_by_rank_over_all_attempts() {
     ];
     for (endings, status, gist) in rows {
         let told = told(endings);
-        assert_eq!((told.status, told.told), (*status, *gist), "{endings:?}");
+        assert_eq!((told.status, told.reason), (*status, *gist), "{endings:?}");
     }
 }
 
@@ -87,7 +87,7 @@ fn a_rung_counts_as_rate_limited_by_what_it_said_last() {
 #[test]
 fn a_later_terminal_error_speaks() {
     let told = told(&[by_status(500), by_status(400)]);
-    assert_eq!((told.status, told.speaker), (400, Some(B)));
+    assert_eq!((told.status, told.answered_by), (400, Some(B)));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn h5_whose_outcome_decides_has_the_word_but_a_refused_account_has_none() {
         (&[by_status(500), by_status(401)], Some(A)),
     ];
     for (endings, speaker) in rows {
-        assert_eq!(told(endings).speaker, *speaker, "{endings:?}");
+        assert_eq!(told(endings).answered_by, *speaker, "{endings:?}");
     }
 }
 

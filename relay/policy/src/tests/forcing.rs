@@ -231,7 +231,7 @@ fn with_nobody_else_the_client_is_told() {
     let actions = force(&mut stage, FIRST);
     assert_eq!(cut(&actions), [BY_OPERATOR]);
     assert_eq!(failure(&actions).status, 503);
-    assert_eq!(failure(&actions).told, FailureReason::AllForcedOpen);
+    assert_eq!(failure(&actions).reason, FailureReason::AllForcedOpen);
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn held(hold: &Hold, now: Time) -> f64 {
 
 fn ask(hold: &mut Hold, now: Time, dialled: Time, retry_after: Option<f64>) {
     let wait = retry_after.map(Duration::from_secs_f64);
-    hold.ask(now, dialled, wait, &RungSpec::default(), &mut fastrand::Rng::with_seed(3));
+    hold.begin(now, dialled, wait, &RungSpec::default(), &mut fastrand::Rng::with_seed(3));
 }
 
 #[test]

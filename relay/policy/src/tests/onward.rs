@@ -35,8 +35,8 @@ fn a_bad_request_ends_the_walk_with_the_providers_status() {
     for code in [400, 413, 422, 431] {
         let mut stage = Stage::on(3);
         let told = failure(&stage.status(A, code));
-        assert_eq!((told.status, told.speaker), (code, Some(A)));
-        assert_eq!(told.told, FailureReason::Rejected(O::BadRequest));
+        assert_eq!((told.status, told.answered_by), (code, Some(A)));
+        assert_eq!(told.reason, FailureReason::Rejected(O::BadRequest));
         assert_eq!(told.outcome, RequestOutcome::Rejected);
     }
 }
@@ -58,7 +58,7 @@ fn a_prompt_that_is_too_long_goes_only_to_larger_contexts() {
     // A different failure on the larger one does not bring the smaller one back.
     assert_eq!(dials(&stage.status(B, 500)), [(3, 3, K::Failover)]);
     let told = failure(&stage.end(C, too_long()));
-    assert_eq!((told.status, told.told), (400, FailureReason::Rejected(O::ContextExceeded)));
+    assert_eq!((told.status, told.reason), (400, FailureReason::Rejected(O::ContextExceeded)));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_committed_stream_is_never_retried() {
         stage.token(A);
         let actions = stage.end(A, ending);
         assert_eq!(dials(&actions), []);
-        assert_eq!(failure(&actions).told, FailureReason::Broken(outcome));
+        assert_eq!(failure(&actions).reason, FailureReason::Broken(outcome));
     }
 }
 
@@ -260,7 +260,7 @@ fn empty_answers_follow_the_rungs_rule_and_two_of_them_end_the_walk() {
     let mut stage = Stage::on(3);
     assert_eq!(dials(&stage.end(A, empty())), [(2, 1, K::Failover)]);
     let told = failure(&stage.end(B, empty()));
-    assert_eq!((told.status, told.told), (502, FailureReason::BadGateway));
+    assert_eq!((told.status, told.reason), (502, FailureReason::BadGateway));
 
     let spec = RungSpec { on_empty: OnEmpty::End, ..RungSpec::default() };
     let mut stage = Stage::set(ladder(2), vec![spec; 2], streaming());
@@ -379,7 +379,7 @@ fn a_stop_cancels_what_is_in_flight_with_its_cause() {
     let mut stage = Stage::on(2);
     stage.token(A);
     let told = failure(&stage.give(Input::Stop(Cause::Drain)));
-    assert_eq!((told.told, told.status), (FailureReason::Draining, 503));
+    assert_eq!((told.reason, told.status), (FailureReason::Draining, 503));
 }
 
 #[test]
@@ -401,5 +401,5 @@ fn after_the_finish_reason_a_break_or_a_client_that_leaves_is_a_success() {
     stage.token(A);
     stage.give(Input::Finished(A, WHOLE));
     let error = Ending::ErrorEvent { signature: None, certain: false, retry_after: None };
-    assert_eq!(failure(&stage.end(A, error)).told, FailureReason::Broken(O::StreamError));
+    assert_eq!(failure(&stage.end(A, error)).reason, FailureReason::Broken(O::StreamError));
 }

@@ -145,7 +145,7 @@ fn a_stream_is_cut_only_on_the_rung_that_was_meant() {
     let actions = stage.give(Input::CutStream(RungIndex(0)));
     assert_eq!(outcomes(&actions), [(1, O::Cancelled)]);
     let told = failure(&actions);
-    assert_eq!((told.told, told.cause), (FailureReason::CutByOperator, Some(Cause::Operator)));
+    assert_eq!((told.reason, told.cause), (FailureReason::CutByOperator, Some(Cause::Operator)));
     assert_eq!(told.outcome, RequestOutcome::Cancelled);
 }
 

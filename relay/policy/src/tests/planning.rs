@@ -83,7 +83,7 @@ fn a_feature_is_named_only_if_every_rung_lacks_one() {
     let mut stage = Stage::set(ladder(2), specs, need);
     let told = failure(&stage.give(Input::Start));
     let gist = FailureReason::NoRungAble { reason: PassedOver::MaxOutput, feature: None };
-    assert_eq!(told.told, gist);
+    assert_eq!(told.reason, gist);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn no_rung_able_is_a_400_that_names_the_feature() {
         reason: PassedOver::Capability,
         feature: Some(Capability::Audio),
     };
-    assert_eq!(told.told, gist);
+    assert_eq!(told.reason, gist);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_held_rung_is_passed_over_and_waited_for_only_when_it_is_alone_and_soon_free
             assert_eq!(stage.now.since(refused_at), Duration::from_secs(seconds));
         } else {
             let told = failure(&actions);
-            assert_eq!((told.status, told.told), (429, FailureReason::RateLimited));
+            assert_eq!((told.status, told.reason), (429, FailureReason::RateLimited));
         }
     }
 }
@@ -140,7 +140,7 @@ fn a_rung_whose_dialect_has_no_words_is_passed_over() {
     let mut stage = Stage::set(ladder(3), vec![spec(2), spec(0), spec(7)], need);
     let told = failure(&stage.give(Input::Start));
     assert_eq!((told.status, told.outcome), (400, RequestOutcome::NoCandidate));
-    assert!(matches!(told.told, FailureReason::NoRungAble { reason: PassedOver::Dialect, .. }));
+    assert!(matches!(told.reason, FailureReason::NoRungAble { reason: PassedOver::Dialect, .. }));
 }
 
 #[test]

@@ -31,13 +31,13 @@ fn the_complaint_is_never_the_clients() {
     stage.end(A, complaint(400));
     assert_eq!(dials(&stage.status(B, 500)), [(3, 1, K::Failover)]);
     let told = failure(&stage.status(C, 500));
-    assert_eq!((told.status, told.told), (502, FailureReason::BadGateway));
+    assert_eq!((told.status, told.reason), (502, FailureReason::BadGateway));
 
     let mut stage = Stage::on(2);
     stage.end(A, complaint(400));
     let told = failure(&stage.status(B, 422));
     assert_eq!(
-        (told.status, told.speaker),
+        (told.status, told.answered_by),
         (422, Some(B)),
         "the plain call's own complaint speaks"
     );
@@ -184,5 +184,9 @@ fn a_400_about_the_relays_own_wording_says_nothing_of_the_request() {
     stage.give(Input::Start);
     stage.end(A, complaint(400));
     let told = failure(&stage.end(B, complaint(400)));
-    assert_eq!((told.status, told.speaker), (400, Some(B)), "nobody else: its words are passed on");
+    assert_eq!(
+        (told.status, told.answered_by),
+        (400, Some(B)),
+        "nobody else: its words are passed on"
+    );
 }

@@ -93,7 +93,7 @@ fn a_walk_says_once_that_its_stream_is_quiet() {
     for round in 0..6 {
         house.after(secs(8));
         assert_eq!(house.give(&mut walk, Input::Wake), [], "round {round}");
-        walk.heard(house.now, A);
+        walk.note_content(house.now, A);
     }
     assert_eq!((house.state(FIRST), house.whys()), (State::Closed, vec![]), "one stream, once");
     // Four more, each of its own walk.

@@ -9,7 +9,7 @@ use crate::action::{Action, FailureReason};
 use crate::attempt::{Attempt, End};
 use crate::board::Board;
 use crate::budget::Budget;
-use crate::exhausted::told;
+use crate::exhausted::plain_failure;
 use crate::index::AttemptId;
 use crate::index::RungIndex;
 use crate::input::Answer;
@@ -63,7 +63,8 @@ impl Walk {
             let clock = Some(self.total());
             let end = End { clock, ..AttemptOutcome::Deadline.into() };
             self.cut_all(now, end, board, out);
-            return self.fail(told(FailureReason::Deadline, 504, RequestOutcome::Deadline), out);
+            return self
+                .fail(plain_failure(FailureReason::Deadline, 504, RequestOutcome::Deadline), out);
         }
         while let Some((id, expired)) = self.first_expired(now, board) {
             self.expire(now, id, &expired, board, out);
@@ -101,10 +102,10 @@ impl Walk {
         out: &mut Vec<Action>,
     ) {
         let (outcome, clock) = match *expired {
-            Expired::Mark => return self.say_slow_if_due(now, id, board),
+            Expired::Mark => return self.report_slow_if_due(now, id, board),
             Expired::Opened => return self.leave_an_opened_rung(now, id, board, out),
             Expired::Soft => return self.soft(now, id, board, out),
-            Expired::Quiet => return self.say_quiet(now, id, board),
+            Expired::Quiet => return self.report_quiet(now, id, board),
             // A request that may not be sent twice ends here too: nobody else will be asked.
             Expired::FirstToken { explicit: false, .. }
                 if !self.has_side_effects() && !self.somebody_else(now, id, board) =>
@@ -202,7 +203,7 @@ impl Walk {
 
     /// Half of the second clock has passed in silence: said once, while the stream may
     /// still go on.
-    fn say_quiet(&mut self, now: Time, id: AttemptId, board: &mut Board) {
+    fn report_quiet(&mut self, now: Time, id: AttemptId, board: &mut Board) {
         let Some(attempt) = self.live(id) else { return };
         attempt.quiet = true;
         let (rung, ticket) = (attempt.rung, attempt.ticket);
@@ -230,16 +231,16 @@ impl Walk {
         if attempt.first_token.is_some() {
             let span = spec.inter_token.unwrap_or(self.ladder.inter_token);
             if !attempt.quiet {
-                return Some((attempt.last_heard.plus(span / 2), Expired::Quiet));
+                return Some((attempt.last_sign_of_life.plus(span / 2), Expired::Quiet));
             }
-            return Some((attempt.last_heard.plus(span), Expired::InterToken(span)));
+            return Some((attempt.last_sign_of_life.plus(span), Expired::InterToken(span)));
         }
         let early = self.early_deadline(attempt, board);
         let own = spec.ttft.or(self.ladder.ttft);
         let (span, explicit): (Duration, bool) =
             own.map_or((DEFAULT_TTFT, false), |own| (own, true));
         // Before the first token only signs of life that count have been heard.
-        let due = attempt.last_heard.plus(span);
+        let due = attempt.last_sign_of_life.plus(span);
         let waived = attempt.ttft_waived.filter(|_| !explicit);
         let at = waived.map_or(due, |until| due.max(until));
         let hard = (at < NEVER).then_some((at, Expired::FirstToken { span, explicit }));

@@ -9,7 +9,7 @@ use super::{State, Walk};
 use crate::action::{Action, FailureReason};
 use crate::attempt::{Attempt, End};
 use crate::board::Board;
-use crate::exhausted::told;
+use crate::exhausted::plain_failure;
 use crate::index::AttemptId;
 use crate::index::RungIndex;
 use crate::time::Time;
@@ -44,7 +44,8 @@ impl Walk {
             return;
         }
         if now >= self.started.plus(self.ladder.total) {
-            return self.fail(told(FailureReason::Deadline, 504, RequestOutcome::Deadline), out);
+            return self
+                .fail(plain_failure(FailureReason::Deadline, 504, RequestOutcome::Deadline), out);
         }
         // Its body was sent: nobody knows what it has set off already.
         if self.has_side_effects() && !cut.is_empty() {
@@ -59,7 +60,10 @@ impl Walk {
             }
             None if self.kept.is_some() => self.give_up(now, board, out),
             None if self.is_all_forced_open(now, board) => {
-                self.fail(told(FailureReason::AllForcedOpen, 503, RequestOutcome::Failed), out);
+                self.fail(
+                    plain_failure(FailureReason::AllForcedOpen, 503, RequestOutcome::Failed),
+                    out,
+                );
             }
             None => self.wait_or_give_up(now, false, board, out),
         }

@@ -6,7 +6,7 @@ use crate::action::{Action, Failure, FailureReason};
 use crate::attempt::Attempt;
 use crate::board::Board;
 use crate::budget::Budget;
-use crate::exhausted::{failure, told};
+use crate::exhausted::{failure, plain_failure};
 use crate::index::AttemptId;
 use crate::index::RungIndex;
 use crate::input::{Ending, NoHead};
@@ -50,8 +50,9 @@ impl Walk {
                 self.commit_and_complete(now, id, answered(outcome), board, out);
             }
             (State::Committed(_), broken) => {
-                let failure = told(FailureReason::Broken(broken), 200, RequestOutcome::Failed);
-                self.fail(Failure { speaker: Some(id), ..failure }, out);
+                let failure =
+                    plain_failure(FailureReason::Broken(broken), 200, RequestOutcome::Failed);
+                self.fail(Failure { answered_by: Some(id), ..failure }, out);
             }
             (State::Walking, AttemptOutcome::Refused) if is_answer => {
                 self.kept = Some((id, RequestOutcome::Refused));
@@ -85,7 +86,8 @@ impl Walk {
             return;
         }
         if now >= self.started.plus(self.ladder.total) {
-            return self.fail(told(FailureReason::Deadline, 504, RequestOutcome::Deadline), out);
+            return self
+                .fail(plain_failure(FailureReason::Deadline, 504, RequestOutcome::Deadline), out);
         }
         let Some(attempt) = self.attempt(id) else { return };
         let (rung, plain, kind) = (attempt.rung, attempt.plain, attempt.kind);
@@ -115,7 +117,7 @@ impl Walk {
         if let Some(attempt) = self.attempts.iter_mut().find(|attempt| attempt.id == id) {
             attempt.elsewhere = elsewhere;
         }
-        if self.nobody_says_otherwise() || !self.may_send_again(outcome, ending) {
+        if self.answers_agree() || !self.may_send_again(outcome, ending) {
             return self.give_up(now, board, out);
         }
         let budget = |board: &mut Board| board.budget(self.at).is_some_and(Budget::take_retry);
@@ -356,7 +358,7 @@ impl Walk {
     }
 
     /// Two empty answers that cost something are believed, and so is a provider that says that the request is wrong.
-    fn nobody_says_otherwise(&self) -> bool {
+    fn answers_agree(&self) -> bool {
         let ended_so = |outcome| {
             let mine =
                 move |attempt: &&Attempt| attempt.outcome == Some(outcome) && !attempt.repeated;

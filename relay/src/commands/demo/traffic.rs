@@ -3,7 +3,7 @@
 //! The load goes through the relay's own front door, and the incidents are faults of
 //! the simulated providers: nothing of what is seen is made up.
 
-use crate::commands::common::{complain, say};
+use crate::commands::common::{print_error, print_line};
 use crate::wall;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -88,7 +88,7 @@ pub(super) async fn run(data: SocketAddr, urls: Vec<(&'static str, String)>, pha
     // Whatever proxy the environment names is for others than this machine.
     let client = match reqwest::Client::builder().no_proxy().build() {
         Ok(client) => client,
-        Err(error) => return complain(format_args!("belay: no load: {error}.")),
+        Err(error) => return print_error(format_args!("belay: no load: {error}.")),
     };
     // Dropped at the end: what still runs is let go of, and the relay need not wait for it.
     tokio::select! {
@@ -143,7 +143,7 @@ async fn incidents(client: &reqwest::Client, urls: &[(&'static str, String)], sp
                 let fault = phase.fault.filter(|(whose, _)| whose == name);
                 set_fault(client, urls, name, fault.map(|(_, fault)| fault)).await;
             }
-            say(format_args!("[{}] {}", minutes(wall::now().since(begun)), phase.line));
+            print_line(format_args!("[{}] {}", minutes(wall::now().since(begun)), phase.line));
             tokio::time::sleep(span).await;
         }
     }
@@ -164,7 +164,7 @@ async fn set_fault(
     // It may have been killed, as the demo proposes.
     let done = call.send().await.and_then(reqwest::Response::error_for_status);
     if fault.is_some() && done.is_err() {
-        complain(format_args!("belay: {name} does not answer; its incident is left out."));
+        print_error(format_args!("belay: {name} does not answer; its incident is left out."));
     }
 }
 

@@ -1,12 +1,12 @@
 //! Carries out what the walk says: dials, commits, lets go.
 
 use super::{Driver, MAX_ANSWER, Phase};
+use crate::drive::attempt_io::AttemptIo;
 use crate::drive::capture::{Capture, is_sampled};
 use crate::drive::checking::Wrong;
-use crate::drive::composing::{self, Asked};
+use crate::drive::composing::{self, Composition};
 use crate::drive::detached;
 use crate::drive::in_force::Rung;
-use crate::drive::line::Line;
 use crate::drive::log::{AttemptEnding, AttemptLog};
 use crate::drive::numbers::live_at;
 use crate::drive::reply::{self, Head};
@@ -40,21 +40,21 @@ impl Driver {
             }
             Action::Detach { attempt, probe } => self.detach(attempt, probe),
             Action::AttemptEnded { attempt, outcome, cause, clock, verdict, stream_verdict } => {
-                if let Some(line) = self.lines.iter_mut().find(|line| line.id == attempt) {
+                if let Some(io) = self.attempts.iter_mut().find(|io| io.id == attempt) {
                     let whole = matches!(
                         outcome,
                         AttemptOutcome::Ok | AttemptOutcome::Refused | AttemptOutcome::Empty
                     );
-                    (line.composing, line.later) = (None, None);
-                    match line.call.take() {
+                    (io.composing, io.later) = (None, None);
+                    match io.call.take() {
                         Some(call) if whole => call.finish(),
                         cut => drop(cut),
                     }
-                    line.may_answer =
+                    io.may_answer =
                         matches!(outcome, AttemptOutcome::Refused | AttemptOutcome::Empty);
                     if outcome == AttemptOutcome::Auth {
                         let (rung, status, request) =
-                            (&line.rung.name, line.log.status, self.log.start.id);
+                            (&io.rung.name, io.log.status, self.log.start.id);
                         if self.walk.is_suspected(attempt) {
                             tracing::warn!(%rung, status, %request, "the provider refused our account, or this request");
                         } else {
@@ -62,11 +62,11 @@ impl Driver {
                         }
                         self.relay.signals.notify_account_refused();
                     }
-                    let facts = line.reader.facts();
+                    let facts = io.reader.facts();
                     let ending = AttemptEnding { outcome, cause, clock, verdict, stream_verdict };
-                    let end = line.log.end(now, ending, &line.rung, facts, self.need.prompt_tokens);
+                    let end = io.log.end(now, ending, &io.rung, facts, self.need.prompt_tokens);
                     self.relay.metrics.attempt(&self.ladder.name, &end);
-                    if let Some(seat) = line.seat.take() {
+                    if let Some(seat) = io.seat.take() {
                         self.relay.live.attempt(self.ladder.index.0, live_at(now), seat, &end);
                     }
                     self.log.attempts.push(end);
@@ -93,27 +93,27 @@ impl Driver {
     /// A probe that lost its race runs on in a task of its own.
     fn detach(&mut self, id: AttemptId, probe: Probe) {
         let spec = self.answer_spec(Dialect::OpenaiChat);
-        let Some(line) = self.lines.iter_mut().find(|line| line.id == id) else { return };
+        let Some(io) = self.attempts.iter_mut().find(|io| io.id == id) else { return };
         // Its own reader goes with it; what is left behind is never fed.
-        let reader = std::mem::replace(&mut line.reader, AnswerReader::new(spec));
-        let log = AttemptLog::new(line.log.start.clone(), line.log.dialled);
+        let reader = std::mem::replace(&mut io.reader, AnswerReader::new(spec));
+        let log = AttemptLog::new(io.log.start.clone(), io.log.dialled);
         detached::run(
             &self.relay,
             probe,
-            Line {
+            AttemptIo {
                 id,
-                rung: Arc::clone(&line.rung),
-                composing: line.composing.take(),
-                call: line.call.take(),
+                rung: Arc::clone(&io.rung),
+                composing: io.composing.take(),
+                call: io.call.take(),
                 reader,
                 held: BytesMut::new(),
-                max_held: line.max_held,
+                max_held: io.max_held,
                 counted_held: self.relay.load.holds_nothing(),
-                most_held: line.most_held,
+                most_held: io.most_held,
                 added: false,
                 error: None,
                 schema: None,
-                later: line.later.take(),
+                later: io.later.take(),
                 wrong: None,
                 may_answer: false,
                 log,
@@ -148,7 +148,7 @@ impl Driver {
     ) {
         let Some(rung) = self.in_force.rung(rung).map(Arc::clone) else { return };
         // Those before it can no longer win: what they held is of no use.
-        self.lines.iter_mut().for_each(Line::let_go);
+        self.attempts.iter_mut().for_each(AttemptIo::let_go);
         let ask_usage = rung.ask_usage && !plain;
         let dialect = rung.provider.dialect();
         // Of a request that passes through, usage is all that the relay may ask for itself.
@@ -157,7 +157,7 @@ impl Driver {
         let degraded = rung.spec.degrade_for(&self.need);
         // A request may name its limit twice: each that is too high is lowered.
         let degrade = Degrade { max_output: rung.spec.degrade.max_output, ..degraded };
-        let asked = Asked {
+        let asked = Composition {
             request: Arc::clone(&self.request),
             ladder: Arc::clone(&self.ladder),
             rung: Arc::clone(&rung),
@@ -189,7 +189,7 @@ impl Driver {
         let spec = AnswerSpec { finishes, ..self.answer_spec(dialect) };
         let server = &self.in_force.config.server;
         let schema = self.schema_for(&rung);
-        self.lines.push(Line {
+        self.attempts.push(AttemptIo {
             id,
             composing: Some(composing),
             call: None,
@@ -236,23 +236,23 @@ impl Driver {
 
     /// What was wrong with this rung's last answer, where it did not follow its schema.
     fn again(&self, rung: &Rung) -> Option<Arc<Wrong>> {
-        self.lines.iter().rfind(|line| line.rung.index == rung.index)?.wrong.clone()
+        self.attempts.iter().rfind(|io| io.rung.index == rung.index)?.wrong.clone()
     }
 
     fn commit(&mut self, id: AttemptId) {
         self.committed = Some(id);
-        let Some(line) = self.lines.iter_mut().find(|line| line.id == id) else { return };
-        let held = std::mem::take(&mut line.held);
+        let Some(io) = self.attempts.iter_mut().find(|io| io.id == id) else { return };
+        let held = std::mem::take(&mut io.held);
         if self.request.stream() {
-            line.counted_held.let_go();
+            io.counted_held.let_go();
         }
-        self.log.answered = Some(line.id.0);
-        self.log.answered_by = Some(Arc::clone(&line.rung.name));
-        if line.log.start.kind == AttemptKind::Hedge {
+        self.log.answered = Some(io.id.0);
+        self.log.answered_by = Some(Arc::clone(&io.rung.name));
+        if io.log.start.kind == AttemptKind::Hedge {
             self.relay.metrics.hedge_won(&self.ladder.name);
         }
-        self.log.first_token = line.log.first_token;
-        let rung = line.rung.index;
+        self.log.first_token = io.log.first_token;
+        let rung = io.rung.index;
         self.capture = self.is_kept(rung).then(Capture::default);
         if let Some(seat) = self.seat {
             self.relay.live.committed(self.ladder.index.0, seat);

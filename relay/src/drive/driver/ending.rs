@@ -46,18 +46,18 @@ impl Driver {
 
     /// The answer is whole: its ending goes out once the record is safe.
     pub(super) fn complete(&mut self, id: AttemptId, outcome: RequestOutcome) {
-        let Some(line) = self.lines.iter_mut().find(|line| line.id == id) else { return };
-        self.log.events = line.log.events;
+        let Some(io) = self.attempts.iter_mut().find(|io| io.id == id) else { return };
+        self.log.events = io.log.events;
         if self.request.stream() {
-            let mut ending = line.reader.take_tail();
-            let terminator = line.reader.take_terminator();
+            let mut ending = io.reader.take_tail();
+            let terminator = io.reader.take_terminator();
             self.keep_items(&terminator);
             ending.extend_from_slice(&terminator);
             self.keep_whole(&ending);
             self.push_stamp(outcome.as_str(), &mut ending);
             self.close(outcome, None, ending.freeze());
         } else {
-            let body: Bytes = line.reader.take_whole().into();
+            let body: Bytes = io.reader.take_whole().into();
             self.keep_items(&body);
             self.keep_whole(&body);
             self.log.status = Some(200);
@@ -103,10 +103,10 @@ impl Driver {
     }
 
     pub(super) fn fail(&mut self, failure: &Failure) {
-        let speaker = failure.speaker.and_then(|id| {
-            let line = self.lines.iter().find(|line| line.id == id)?;
-            let mut error = line.error.clone()?;
-            let provider = &line.rung.provider;
+        let speaker = failure.answered_by.and_then(|id| {
+            let io = self.attempts.iter().find(|io| io.id == id)?;
+            let mut error = io.error.clone()?;
+            let provider = &io.rung.provider;
             error.message = provider.redact(&error.message);
             error.param = error.param.map(|param| provider.redact(&param));
             error.code = error.code.map(|code| provider.redact(&code));
@@ -119,7 +119,7 @@ impl Driver {
         let tried: Vec<_> =
             attempts.map(|a| (a.start.rung.to_string(), a.outcome.as_str())).collect();
         let tried = (self.stamp == Stamp::Full).then_some(&*tried);
-        let outcome = match failure.told {
+        let outcome = match failure.reason {
             FailureReason::Broken(outcome) => outcome.as_str(),
             _ => failure.outcome.as_str(),
         };
@@ -176,8 +176,8 @@ impl Driver {
 
     /// How many numbered events the client has had.
     fn sequence(&self) -> u64 {
-        let line = self.lines.iter().find(|line| Some(line.id) == self.committed);
-        line.map_or(0, |line| line.reader.sequence())
+        let io = self.attempts.iter().find(|io| Some(io.id) == self.committed);
+        io.map_or(0, |io| io.reader.sequence())
     }
 
     /// What is known only at the end, as a comment in its block.
@@ -214,8 +214,8 @@ impl Driver {
 
     /// Events of the answer that could not be read and were left out.
     fn dropped(&self) -> Option<u32> {
-        let line = self.lines.iter().find(|line| Some(line.id) == self.committed)?;
-        Some(line.reader.facts().dropped)
+        let io = self.attempts.iter().find(|io| Some(io.id) == self.committed)?;
+        Some(io.reader.facts().dropped)
     }
 
     /// The same as headers, for answers that are not streams.
@@ -257,8 +257,8 @@ impl Driver {
     pub(super) fn end_record(&mut self, outcome: RequestOutcome, cause: Option<Cause>) -> Commit {
         if self.log.events == 0 {
             let committed = self.committed;
-            let line = self.lines.iter().find(|line| Some(line.id) == committed);
-            self.log.events = line.map_or(0, |line| line.log.events);
+            let io = self.attempts.iter().find(|io| Some(io.id) == committed);
+            self.log.events = io.map_or(0, |io| io.log.events);
         }
         let record = self.log.end(outcome, cause, self.passed_over());
         self.relay.metrics.request(&record);

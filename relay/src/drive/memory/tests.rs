@@ -93,15 +93,15 @@ fn what_moves_is_written_at_first_sight_then_once_a_minute_and_at_the_end() {
     let (memory, mut board) = memory();
     let (start, off) = (memory.started, Journal::off());
     let at = |seconds| start.plus(Duration::from_secs(seconds));
-    memory.look(at(1), &board, &off);
+    memory.write_due(at(1), &board, &off);
     memory.finish(at(1), &board, &off);
     assert_eq!(written_at(&memory), None, "there is nothing to know");
     teach(&mut board, at(2), 1_000);
-    memory.look(at(2), &board, &off);
+    memory.write_due(at(2), &board, &off);
     assert_eq!(written_at(&memory), Some(at(2)), "new");
     for second in 3..200 {
         teach(&mut board, at(second), 1_000 + second);
-        memory.look(at(second), &board, &off);
+        memory.write_due(at(second), &board, &off);
         let wanted = at(second - (second - 2) % 60);
         assert_eq!(written_at(&memory), Some(wanted), "{second}");
     }
@@ -116,9 +116,9 @@ fn what_moves_is_written_at_first_sight_then_once_a_minute_and_at_the_end() {
     memory.finish(at(202), &board, &off);
     assert_eq!(written_at(&memory), Some(at(202)));
     // A quiet one says once a day that it is still there.
-    memory.look(at(202 + 86_399), &board, &off);
+    memory.write_due(at(202 + 86_399), &board, &off);
     assert_eq!(written_at(&memory), Some(at(202)));
-    memory.look(at(202 + 86_400), &board, &off);
+    memory.write_due(at(202 + 86_400), &board, &off);
     assert_eq!(written_at(&memory), Some(at(202 + 86_400)));
 }
 
@@ -130,9 +130,9 @@ fn what_the_journal_did_not_take_is_still_due() {
     let closed = Journal::open(options);
     assert!(closed.close(Duration::from_secs(30)));
     teach(&mut board, memory.started, 1_000);
-    memory.look(memory.started, &board, &closed);
+    memory.write_due(memory.started, &board, &closed);
     assert_eq!(written_at(&memory), None);
-    memory.look(memory.started, &board, &Journal::off());
+    memory.write_due(memory.started, &board, &Journal::off());
     assert_eq!(written_at(&memory), Some(memory.started));
 }
 

@@ -3,7 +3,7 @@
 use super::record::{new_action, record};
 use crate::drive::announce::{Announced, announce};
 use crate::drive::hub::Hub;
-use crate::drive::operators::{Answer, State};
+use crate::drive::operator_state::{Answer, State};
 use crate::wall;
 use policy::operator::probe::probe_now;
 use policy::operator::{Refused, check_id, check_reason};

@@ -4,7 +4,7 @@
 use super::record::{new_action, record};
 use crate::drive::announce::{Announced, announce};
 use crate::drive::hub::Hub;
-use crate::drive::operators::{Answer, State};
+use crate::drive::operator_state::{Answer, State};
 use crate::wall;
 use policy::operator::{Applied, Moment, Refused, Stale, Steps, check_reason};
 use policy::operator::{plan_change, plan_undo};

@@ -6,12 +6,12 @@
 
 use super::record::{new_action, record_later};
 use crate::drive::announce::{Announced, announce};
+use crate::drive::attempt_io::AttemptIo;
 use crate::drive::failed::Quotable;
 use crate::drive::hub::Hub;
 use crate::drive::in_force::Rung;
-use crate::drive::line::Line;
 use crate::drive::log::{AttemptEnding, AttemptLog, RequestLog};
-use crate::drive::operators::{Answer, AnswerReceiver};
+use crate::drive::operator_state::{Answer, AnswerReceiver};
 use crate::provider::{Ask, Call};
 use crate::wall;
 use bytes::BytesMut;
@@ -98,13 +98,13 @@ async fn run_check(
         model: Some(rung.model.as_str().into()),
         stream: true,
     };
-    let mut line = line(hub, rung, &request, &start, started);
-    let Found { outcome, clock } = follow(&mut line, first_clock(hub, rung), started).await;
+    let mut io = io(hub, rung, &request, &start, started);
+    let Found { outcome, clock } = follow(&mut io, first_clock(hub, rung), started).await;
     let now = wall::now();
-    let facts = line.reader.facts();
+    let facts = io.reader.facts();
     let ending = AttemptEnding { outcome, cause: None, clock, verdict: None, stream_verdict: None };
     let prompt_tokens = request.needs().prompt_tokens;
-    let end = line.log.end(now, ending, rung, facts, prompt_tokens);
+    let end = io.log.end(now, ending, rung, facts, prompt_tokens);
     let answer = CheckAnswer {
         id: action.id.clone(),
         at: action.at,
@@ -115,19 +115,19 @@ async fn run_check(
         status: end.status,
         ttft_ms: end.ttft.map(millis),
         latency_ms: end.latency.map_or(0, millis),
-        text: text(&line, rung, end.detail.as_deref()),
+        text: text(&io, rung, end.detail.as_deref()),
         journaled: false,
     };
     let mut log = RequestLog::new(start, started);
     log.attempts.push(end);
-    log.first_token = line.log.first_token;
-    log.events = line.log.events;
+    log.first_token = io.log.first_token;
+    log.events = io.log.events;
     let is_good = outcome == AttemptOutcome::Ok;
     log.answered = is_good.then_some(1);
-    log.status = line.log.status;
+    log.status = io.log.status;
     let ended = if is_good { RequestOutcome::Ok } else { RequestOutcome::Failed };
     let _its_own_commit_is_not_waited_for = hub.journal.end(log.end(ended, None, Vec::new()));
-    match line.call.take() {
+    match io.call.take() {
         Some(call) if is_good => call.finish(),
         cut => drop(cut),
     }
@@ -137,13 +137,13 @@ async fn run_check(
     record_later(hub, action, move |journaled| CheckAnswer { journaled, ..answer.clone() }, tell);
 }
 
-fn line(
+fn io(
     hub: &Hub,
     rung: &Arc<Rung>,
     request: &ClientRequest,
     start: &RequestStart,
     started: Time,
-) -> Line {
+) -> AttemptIo {
     let attempt = AttemptStart {
         request: start.id,
         n: 1,
@@ -184,7 +184,7 @@ fn line(
         }),
         Err(unable) => Call::unable(&unable.field),
     };
-    Line {
+    AttemptIo {
         id: AttemptId(1),
         seat: None,
         counted: true,
@@ -207,11 +207,11 @@ fn line(
 }
 
 /// Listens until it is over, or its time is.
-async fn follow(line: &mut Line, first: Duration, started: Time) -> Found {
+async fn follow(io: &mut AttemptIo, first: Duration, started: Time) -> Found {
     let mut had_token = false;
     loop {
         let limit = if had_token { WHOLE.max(first) } else { first };
-        let news = std::future::poll_fn(|cx| line.poll_news(cx, None, &Quotable::Own));
+        let news = std::future::poll_fn(|cx| io.poll_news(cx, None, &Quotable::Own));
         let Ok(news) = tokio::time::timeout_at(wall::instant(started.plus(limit)), news).await
         else {
             let outcome =
@@ -226,8 +226,8 @@ async fn follow(line: &mut Line, first: Duration, started: Time) -> Found {
 }
 
 /// What the provider said of a failure, without keys and hosts; else the relay's own words.
-fn text(line: &Line, rung: &Rung, detail: Option<&str>) -> Option<String> {
-    let said = line.error.as_ref().map(|error| rung.provider.redact(&error.message));
+fn text(io: &AttemptIo, rung: &Rung, detail: Option<&str>) -> Option<String> {
+    let said = io.error.as_ref().map(|error| rung.provider.redact(&error.message));
     let said = said.filter(|said| !said.is_empty()).or_else(|| detail.map(str::to_owned))?;
     let one_line = said.chars().map(|c| if c.is_control() { ' ' } else { c });
     Some(one_line.take(MOST_TEXT).collect())

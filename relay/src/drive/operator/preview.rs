@@ -3,9 +3,9 @@
 
 use crate::drive::hub::Hub;
 use crate::drive::in_force::Ladder;
-use crate::drive::look::peak_of;
 use crate::drive::numbers::live_at;
 use crate::drive::past::Gone;
+use crate::drive::snapshot::peak_of;
 use crate::wall;
 use policy::operator::{Attributions, Moment, Refused, Steps, apply, plan_change};
 use policy::preview::{first_tokens, is_all_sick, lost_capability, replan};
@@ -149,7 +149,7 @@ fn over_peak(hub: &Hub, ladders: &[LadderPreview], now: Time) -> Vec<Warning> {
 /// Attempts a second at a rung in the last half minute.
 fn carried(hub: &Hub, rung: &str, now: Time) -> Option<f64> {
     let index = hub.in_force().named.find_rung(rung).ok()?;
-    Some(hub.live.rung_seen(index.0, live_at(now)).now.rps)
+    Some(hub.live.rung_numbers(index.0, live_at(now)).now.rps)
 }
 
 /// What the requests that go to `rung` cost a second; `None` without requests, or

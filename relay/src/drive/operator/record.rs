@@ -1,7 +1,7 @@
 //! Keeping what operators did: an action in the journal, and its author's answer after that.
 
 use crate::drive::hub::Hub;
-use crate::drive::operators::{Answer, State};
+use crate::drive::operator_state::{Answer, State};
 use crate::wall;
 use journal::ActionRecord;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! A ladder: its users' numbers, then its rungs from left to right, first choice first.
 
-use super::super::text::{Line, Look, Style, fit, flow};
+use super::super::text::{Line, Style, Terminal, fit, flow};
 use shared::admin::board::Step;
 use shared::admin::{Board, LadderState, RungState};
 use shared::diagnose::{is_failing, is_held};
@@ -14,7 +14,7 @@ const NAMES: std::ops::RangeInclusive<usize> = 4..=16;
 /// Columns for names of rungs.
 const RUNGS: std::ops::RangeInclusive<usize> = 5..=20;
 
-pub(super) fn ladders(board: &Board, look: &Look, brief: bool) -> Vec<Line> {
+pub(super) fn ladders(board: &Board, terminal: &Terminal, brief: bool) -> Vec<Line> {
     let longest = |names: &mut dyn Iterator<Item = usize>| names.max().unwrap_or(0);
     let name = longest(&mut board.ladders.iter().map(|ladder| ladder.name.chars().count()));
     let name = name.clamp(*NAMES.start(), *NAMES.end());
@@ -22,12 +22,12 @@ pub(super) fn ladders(board: &Board, look: &Look, brief: bool) -> Vec<Line> {
     let rung = longest(&mut board.rungs.iter().map(|rung| rung.name.chars().count()));
     // Room for the state below the figures, too: `HALF-OPEN 1/2 good`.
     let least = FIGURES + rung.clamp(*RUNGS.start(), *RUNGS.end());
-    let columns = (look.width.saturating_sub(2) / least).clamp(1, most);
-    let cell = (look.width.saturating_sub(2) / columns).min(least + 10);
+    let columns = (terminal.width.saturating_sub(2) / least).clamp(1, most);
+    let cell = (terminal.width.saturating_sub(2) / columns).min(least + 10);
     let legend = "  below: place, rung, share of answers, first token p95 / slow mark";
     let mut out = vec![Line::default().and(Style::Dim, legend)];
     for ladder in &board.ladders {
-        out.extend(users(board, ladder, name, look));
+        out.extend(users(board, ladder, name, terminal));
         if brief && is_calm(board, ladder) {
             continue;
         }
@@ -71,7 +71,7 @@ fn find<'a>(board: &'a Board, name: &str) -> Option<&'a RungState> {
     board.rungs.iter().find(|rung| rung.name == name)
 }
 
-fn users(board: &Board, ladder: &LadderState, name: usize, look: &Look) -> Vec<Line> {
+fn users(board: &Board, ladder: &LadderState, name: usize, terminal: &Terminal) -> Vec<Line> {
     let users = &ladder.users;
     let lost = users.failed + users.broken;
     let all = users.ok + lost + users.gone;
@@ -108,7 +108,7 @@ fn users(board: &Board, ladder: &LadderState, name: usize, look: &Look) -> Vec<L
         let by = ladder.by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
         pieces.push((Style::Hand, format!("order{by}, {left}")));
     }
-    flow(look, name + 3, "  ", pieces)
+    flow(terminal, name + 3, "  ", pieces)
 }
 
 /// What is usual, where now is worse by a quarter or more; else it is not worth a word.

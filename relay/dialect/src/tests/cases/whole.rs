@@ -14,8 +14,11 @@ fn b14_a_whole_answer_becomes_a_stream() {
     for wants_usage in [true, false] {
         let mut reader = AnswerReader::new(spec(Form::Stream, wants_usage));
         let mut out = BytesMut::new();
-        let heard = reader.read_whole(body.as_bytes(), &mut out);
-        assert_eq!((heard.end, heard.tokens, heard.finished), (Some(End::Proper), 1, true));
+        let progress = reader.read_whole(body.as_bytes(), &mut out);
+        assert_eq!(
+            (progress.end, progress.tokens, progress.finished),
+            (Some(End::Proper), 1, true)
+        );
         assert_eq!((reader.facts().usage.input, reader.facts().usage.output), (Some(7), Some(4)));
         let chunks = payloads(std::str::from_utf8(&out).unwrap());
         assert_eq!(chunks[0]["choices"][0]["delta"], json!({"role":"assistant","content":""}));

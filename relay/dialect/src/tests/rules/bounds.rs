@@ -19,11 +19,11 @@ fn feed(
     let mut most = 0;
     let parts = (0..20_000).map(part);
     for part in std::iter::once(start.to_owned()).chain(parts) {
-        let heard = reader.read(part.as_bytes(), &mut out);
+        let progress = reader.read(part.as_bytes(), &mut out);
         out.clear();
         most = most.max(reader.held());
-        if heard.end.is_some() {
-            return (most, heard.end);
+        if progress.end.is_some() {
+            return (most, progress.end);
         }
     }
     (most, None)
@@ -228,8 +228,8 @@ fn open_blocks_count_even_where_all_is_passed_on_and_calls_have_a_number() {
     let mut reader = AnswerReader::new(limits);
     let one = parts(r#"{"functionCall":{"name":"f","args":{}}}"#);
     let ended = (0..6000).find_map(|n| {
-        let heard = reader.read(one.as_bytes(), &mut BytesMut::new());
-        heard.end.map(|end| (n, end))
+        let progress = reader.read(one.as_bytes(), &mut BytesMut::new());
+        progress.end.map(|end| (n, end))
     });
     assert_eq!(ended, Some((4096, End::TooLarge { limit: 1 << 30 })));
 }

@@ -141,9 +141,9 @@ fn a_body_in_one_piece_is_judged_by_the_same_words() {
                     let spec = AnswerSpec { from, to, ..spec(form, true) };
                     let mut reader = crate::answer::AnswerReader::new(spec);
                     let mut out = bytes::BytesMut::new();
-                    let heard = reader.read_whole(body.as_bytes(), &mut out);
-                    let Some(End::Error(error)) = heard.end else {
-                        panic!("{from} to {to} {word}: {heard:?}")
+                    let progress = reader.read_whole(body.as_bytes(), &mut out);
+                    let Some(End::Error(error)) = progress.end else {
+                        panic!("{from} to {to} {word}: {progress:?}")
                     };
                     assert!(error.message.contains(word), "{}", error.message);
                 }

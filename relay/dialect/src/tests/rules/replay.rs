@@ -21,13 +21,13 @@ fn there_and_back(dialect: Dialect, body: &Value) -> Value {
     };
     let mut reader = AnswerReader::new(spec(Form::Stream));
     let mut out = BytesMut::new();
-    let heard = reader.read_whole(body.to_string().as_bytes(), &mut out);
-    assert_eq!(heard.end, Some(End::Proper));
+    let progress = reader.read_whole(body.to_string().as_bytes(), &mut out);
+    assert_eq!(progress.end, Some(End::Proper));
     out.extend_from_slice(&reader.take_tail());
     out.extend_from_slice(&reader.take_terminator());
     let mut again = AnswerReader::new(spec(Form::Whole));
-    let heard = again.read(&out, &mut BytesMut::new());
-    assert_eq!(heard.end, Some(End::Proper), "{}", String::from_utf8_lossy(&out));
+    let progress = again.read(&out, &mut BytesMut::new());
+    assert_eq!(progress.end, Some(End::Proper), "{}", String::from_utf8_lossy(&out));
     serde_json::from_slice(&again.take_whole()).unwrap()
 }
 

@@ -538,8 +538,8 @@ fn an_end_without_its_word_is_believed_only_of_who_never_sends_one() {
             let spec = AnswerSpec { from, to, finishes, ..spec(form, true) };
             let (end, facts) = if whole {
                 let mut reader = crate::answer::AnswerReader::new(spec);
-                let heard = reader.read_whole(body.as_bytes(), &mut bytes::BytesMut::new());
-                (heard.end, reader.facts().clone())
+                let progress = reader.read_whole(body.as_bytes(), &mut bytes::BytesMut::new());
+                (progress.end, reader.facts().clone())
             } else {
                 let told = tell_every_way(spec, body.as_bytes());
                 (told.end, told.facts)

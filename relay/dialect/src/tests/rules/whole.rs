@@ -187,7 +187,7 @@ fn what_gemini_generates_is_read() {
 fn told_whole(from: Dialect, to: Dialect, form: Form, body: &str) -> Told {
     let mut reader = AnswerReader::new(AnswerSpec { from, to, ..spec(form, true) });
     let mut out = BytesMut::new();
-    let heard = reader.read_whole(body.as_bytes(), &mut out);
+    let progress = reader.read_whole(body.as_bytes(), &mut out);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     // What comes later is not read.
     assert_eq!(reader.read_whole(b"x", &mut out).end, None);
@@ -198,11 +198,11 @@ fn told_whole(from: Dialect, to: Dialect, form: Form, body: &str) -> Told {
         terminator: text(&reader.take_terminator()),
         whole: if form == Form::Whole { text(&reader.take_whole()) } else { String::new() },
         facts: reader.facts().clone(),
-        end: heard.end,
-        events: heard.events,
-        tokens: heard.tokens,
-        pings: heard.pings,
-        finished: u32::from(heard.finished),
+        end: progress.end,
+        events: progress.events,
+        tokens: progress.tokens,
+        pings: progress.pings,
+        finished: u32::from(progress.finished),
         first_token: None,
         held: reader.held(),
     }

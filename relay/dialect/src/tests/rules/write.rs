@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::neutral::{Answer, Event, Text};
-use crate::stream::facts::{Facts, Heard};
+use crate::stream::facts::{Facts, Progress};
 use crate::stream::observer::{Observed, Observer, Sink, Writer};
 use crate::table;
 use bytes::BytesMut;
@@ -28,8 +28,8 @@ fn write(to: Dialect, script: &[Event<'_>], usage: Usage) -> Written {
     for event in script {
         let mut observer = Observer::new(&mut observed, Sink::Stream(&mut *writer, &mut out));
         observer.usage(usage);
-        observer.say(event);
-        observer.close(&mut Heard::default());
+        observer.emit(event);
+        observer.close(&mut Progress::default());
         answer.add(event);
     }
     let text = |out: &mut BytesMut| String::from_utf8(out.split().to_vec()).unwrap();

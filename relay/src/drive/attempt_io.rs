@@ -1,6 +1,5 @@
 //! One attempt in flight: its upstream call, its reader, and what is held back.
 
-use super::aside::{Aside, SMALL};
 use super::checking::{Checking, Wrong};
 use super::composing::Composing;
 use super::failed::{Added, Failed, Failure, Quotable};
@@ -8,11 +7,12 @@ use super::held::Held;
 use super::in_force::Rung;
 use super::log::AttemptLog;
 use super::reading::{News, Reading};
+use super::work_pool::{SMALL, WorkPool};
 use crate::live;
-use crate::provider::{Call, Said};
+use crate::provider::{Call, CallEvent};
 use crate::wall;
 use bytes::{Bytes, BytesMut};
-use dialect::answer::{AnswerReader, End, Form, Heard};
+use dialect::answer::{AnswerReader, End, Form, Progress};
 use dialect::errors::ProviderError;
 use dialect::schema::{Checked, Schema};
 use policy::{Answer, AttemptId, Break, Ending, NoHead};
@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 /// What is still done aside with what the provider has said.
 pub(super) enum Later {
     /// A large answer is read.
-    Read(oneshot::Receiver<(AnswerReader, Heard, BytesMut)>),
+    Read(oneshot::Receiver<(AnswerReader, Progress, BytesMut)>),
     /// Its error is classified.
     Classified(oneshot::Receiver<Box<Failed>>),
     /// Its answer is checked against a schema.
@@ -40,7 +40,7 @@ impl std::fmt::Debug for Later {
 
 /// One attempt, from its dial to the end of the request.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct AttemptIo {
     pub(super) id: AttemptId,
     pub(super) rung: Arc<Rung>,
     /// What is to be sent, until it is.
@@ -74,7 +74,7 @@ pub(super) struct Line {
     pub(super) counted: bool,
 }
 
-impl Line {
+impl AttemptIo {
     /// What the provider says next; its client's bytes go to `out`, or are held back.
     pub(super) fn poll_news(
         &mut self,
@@ -89,7 +89,7 @@ impl Line {
             let Poll::Ready((call, left_out, names)) = composing.poll_call(cx, &self.rung) else {
                 return Poll::Pending;
             };
-            let was_aside = composing.is_aside();
+            let was_aside = composing.is_large();
             self.reader.restore(names);
             (self.composing, self.call, self.log.left_out) = (None, Some(call), left_out);
             if was_aside {
@@ -98,16 +98,16 @@ impl Line {
             }
         }
         let Some(call) = &mut self.call else { return Poll::Pending };
-        let Poll::Ready(said) = call.poll_said(cx) else { return Poll::Pending };
-        if let Said::Bytes(bytes) | Said::Whole(bytes) = &said {
+        let Poll::Ready(said) = call.poll_event(cx) else { return Poll::Pending };
+        if let CallEvent::Bytes(bytes) | CallEvent::Whole(bytes) = &said {
             self.log.bytes = self.log.bytes.saturating_add(bytes.len() as u64);
             if out.is_none() && !self.counted_held.grow(bytes.len(), self.most_held) {
                 return Poll::Ready(self.no_room());
             }
         }
         let news = match said {
-            Said::Whole(body) if body.len() >= SMALL => {
-                self.read_aside(body);
+            CallEvent::Whole(body) if body.len() >= SMALL => {
+                self.read_on_pool(body);
                 return self.poll_later(cx, out, quotable);
             }
             said => self.read(|reading, sink| reading.read(said, sink), out),
@@ -134,17 +134,17 @@ impl Line {
 
     /// Reads a large answer in one body. Nothing has been heard before it, so a new reader
     /// stands for the one that reads.
-    fn read_aside(&mut self, body: Bytes) {
+    fn read_on_pool(&mut self, body: Bytes) {
         Reading { reader: &mut self.reader, log: &mut self.log }.head(200);
         let new = AnswerReader::new(*self.reader.spec());
         let mut reader = std::mem::replace(&mut self.reader, new);
-        self.later = Some(Later::Read(Aside::Bulk.run(body.len(), move || {
+        self.later = Some(Later::Read(WorkPool::Bulk.run(body.len(), move || {
             let mut out = BytesMut::new();
-            let heard = reader.read_whole(&body, &mut out);
-            if heard.end == Some(End::Proper) && reader.spec().form == Form::Whole {
+            let progress = reader.read_whole(&body, &mut out);
+            if progress.end == Some(End::Proper) && reader.spec().form == Form::Whole {
                 reader.write_whole();
             }
-            (reader, heard, out)
+            (reader, progress, out)
         })));
     }
 
@@ -176,13 +176,13 @@ impl Line {
         let news = match &mut later {
             Later::Read(told) => match Pin::new(told).poll(cx) {
                 Poll::Pending => None,
-                Poll::Ready(Ok((reader, heard, written))) => {
+                Poll::Ready(Ok((reader, progress, written))) => {
                     self.reader = reader;
                     let news = self.read(
                         |reading, sink| {
                             // The first that is written to it, as a rule.
                             sink.unsplit(written);
-                            reading.heard(heard)
+                            reading.apply(progress)
                         },
                         out,
                     );

@@ -16,9 +16,9 @@ use super::request::Request;
 
 /// The dialect `anthropic-messages`.
 #[derive(Debug)]
-pub(super) struct Anthropic;
+pub(super) struct Messages;
 
-impl Dialect for Anthropic {
+impl Dialect for Messages {
     fn name(&self) -> &'static str {
         "anthropic-messages"
     }

@@ -8,8 +8,8 @@ mod tests;
 use super::config_state::config_state;
 use super::facts::Facts;
 use super::hub::Hub;
-use super::looked::Seen;
 use super::signals::Drain;
+use super::snapshot_cache::Snapshot;
 use crate::feed::Listener;
 use crate::wall;
 use journal::ReadError;
@@ -21,9 +21,9 @@ use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 
 /// Watchers are told of changes this often at the most.
-const LOOK: Duration = Duration::from_millis(250);
+const INTERVAL: Duration = Duration::from_millis(250);
 /// So many looks make a second.
-const LOOKS_A_SECOND: u32 = 4;
+const PER_SECOND: u32 = 4;
 /// What is usual is read from the journal this often at the most.
 const USUAL_EVERY: Duration = Duration::from_secs(120);
 /// A disk that does not answer holds a watcher up for so long.
@@ -33,7 +33,7 @@ const DISK: Duration = Duration::from_secs(2);
 /// nothing.
 #[must_use]
 pub fn board(hub: &Hub, you: You) -> Board {
-    let Seen { seq, rungs, ladders } = seen(hub, wall::now());
+    let Snapshot { seq, rungs, ladders } = recent(hub, wall::now());
     let facts = Facts::of(&hub.in_force());
     Board {
         seq,
@@ -64,34 +64,34 @@ pub fn board(hub: &Hub, you: You) -> Board {
 
 /// What was seen a moment ago, while somebody watches: many who ask for the board must
 /// not make watchers be told more often than they are promised.
-fn seen(hub: &Hub, now: Time) -> Seen {
-    let looked = hub.looked.lock();
-    let last = looked.last.as_ref().filter(|(at, _)| now.since(*at) < LOOK);
+fn recent(hub: &Hub, now: Time) -> Snapshot {
+    let cache = hub.snapshot_cache.lock();
+    let last = cache.last.as_ref().filter(|(at, _)| now.since(*at) < INTERVAL);
     let last = last.filter(|_| hub.feed.is_watched()).map(|(_, seen)| seen.clone());
-    drop(looked);
-    last.unwrap_or_else(|| look(hub, now))
+    drop(cache);
+    last.unwrap_or_else(|| refresh(hub, now))
 }
 
 /// Looks, and tells the feed what has changed since somebody looked last.
-fn look(hub: &Hub, now: Time) -> Seen {
-    let mut looked = hub.looked.lock();
-    hub.feed.looked();
+fn refresh(hub: &Hub, now: Time) -> Snapshot {
+    let mut cache = hub.snapshot_cache.lock();
+    hub.feed.count_snapshot();
     let before = hub.feed.seq();
-    let all = states::all(hub, now, &looked);
-    states::tell(hub, &mut looked, &all);
+    let all = states::all(hub, now, &cache);
+    states::publish(hub, &mut cache, &all);
     // What happened while it was looked at may be missing in it: then from before.
     let is_whole = !hub.feed.has_happened_since(before);
     let seq = if is_whole { hub.feed.seq() } else { before };
-    let seen = Seen { seq, rungs: all.rungs, ladders: all.ladders };
-    looked.last = Some((now, seen.clone()));
+    let seen = Snapshot { seq, rungs: all.rungs, ladders: all.ladders };
+    cache.last = Some((now, seen.clone()));
     seen
 }
 
 /// What was told is no longer about these rungs and ladders: whoever watches starts
 /// anew.
-pub(super) fn forget_looks(hub: &Hub) {
-    let mut looked = hub.looked.lock();
-    looked.forget();
+pub(super) fn start_over(hub: &Hub) {
+    let mut cache = hub.snapshot_cache.lock();
+    cache.forget();
     hub.feed.start_over();
 }
 
@@ -133,7 +133,7 @@ pub async fn prepare(hub: &Arc<Hub>) {
     let hub = Arc::clone(hub);
     let reading = tokio::task::spawn_blocking(move || {
         hub.machine.read(|| {
-            hub.machine.look(&hub.in_force().config.journal.path);
+            hub.machine.measure(&hub.in_force().config.journal.path);
             read_usual(&hub);
         });
     });
@@ -144,17 +144,17 @@ pub async fn prepare(hub: &Arc<Hub>) {
 /// Attempts a second in a rung's busiest minute of the last day, as last read; `None`:
 /// unknown.
 pub(super) fn peak_of(hub: &Hub, rung: &str) -> Option<f64> {
-    let looked = hub.looked.lock();
-    looked.usual.peaks.get(rung).copied()
+    let cache = hub.snapshot_cache.lock();
+    cache.usual.peaks.get(rung).copied()
 }
 
 /// What is usual at this hour, if that was not read a moment ago.
 fn read_usual(hub: &Hub) {
     let now = wall::now();
     let due = {
-        let mut looked = hub.looked.lock();
-        let is_due = looked.usual_at.is_none_or(|at| now.since(at) >= USUAL_EVERY);
-        looked.usual_at = if is_due { Some(now) } else { looked.usual_at };
+        let mut cache = hub.snapshot_cache.lock();
+        let is_due = cache.usual_at.is_none_or(|at| now.since(at) >= USUAL_EVERY);
+        cache.usual_at = if is_due { Some(now) } else { cache.usual_at };
         is_due
     };
     if !due {
@@ -162,8 +162,8 @@ fn read_usual(hub: &Hub) {
     }
     match hub.journal.reader().usual(wall::unix()) {
         Ok(usual) => {
-            let mut looked = hub.looked.lock();
-            looked.usual = usual;
+            let mut cache = hub.snapshot_cache.lock();
+            cache.usual = usual;
         }
         Err(ReadError::NoFile(_)) => {}
         Err(error) => tracing::debug!(%error, "what is usual could not be read"),
@@ -177,18 +177,18 @@ pub async fn watch(relay: Arc<Hub>) {
             () = relay.signals.until(Drain::Cut) => return,
             () = relay.feed.until_watched() => {}
         }
-        let mut looks = tokio::time::interval(LOOK);
+        let mut looks = tokio::time::interval(INTERVAL);
         // After a gap there is no use in looking twice.
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut count: u32 = 0;
         while relay.feed.is_watched() && relay.signals.drain() != Drain::Cut {
             looks.tick().await;
-            if count.is_multiple_of(LOOKS_A_SECOND) {
+            if count.is_multiple_of(PER_SECOND) {
                 let preparing = Arc::clone(&relay);
                 tokio::spawn(async move { prepare(&preparing).await });
                 tick(&relay);
             }
-            let _seen = look(&relay, wall::now());
+            let _seen = refresh(&relay, wall::now());
             relay.feed.flush_requests();
             count = count.wrapping_add(1);
         }

@@ -43,10 +43,10 @@ async fn nothing_is_computed_while_nobody_watches() {
     let relay = relay();
     let mut watching = Box::pin(watch(Arc::clone(&relay)));
     assert!(watching.as_mut().now_or_never().is_none());
-    assert_eq!((relay.feed.looks(), relay.feed.seq()), (0, 0));
+    assert_eq!((relay.feed.snapshots(), relay.feed.seq()), (0, 0));
     let listener = listen(&relay);
-    let mut turns = tokio::time::interval(LOOK / 10);
-    while relay.feed.looks() < 2 {
+    let mut turns = tokio::time::interval(INTERVAL / 10);
+    while relay.feed.snapshots() < 2 {
         turns.tick().await;
         assert!(watching.as_mut().now_or_never().is_none());
     }
@@ -56,7 +56,7 @@ async fn nothing_is_computed_while_nobody_watches() {
         turns.tick().await;
         assert!(watching.as_mut().now_or_never().is_none());
     }
-    assert!(relay.feed.looks() <= 3, "{}", relay.feed.looks());
+    assert!(relay.feed.snapshots() <= 3, "{}", relay.feed.snapshots());
 }
 
 #[tokio::test]
@@ -73,15 +73,15 @@ async fn many_who_ask_do_not_make_watchers_be_told_more_often() {
     let relay = relay();
     let _asked_alone = board(&relay, you());
     let _asked_again = board(&relay, you());
-    assert_eq!(relay.feed.looks(), 2, "with nobody watching each sees the moment");
+    assert_eq!(relay.feed.snapshots(), 2, "with nobody watching each sees the moment");
     let _listener = listen(&relay);
     let first = board(&relay, you());
-    let looks = relay.feed.looks();
+    let looks = relay.feed.snapshots();
     // Within a look's time; later ones may look again.
     let began = wall::now();
     let second = board(&relay, you());
-    if wall::now().since(began) < LOOK / 2 {
-        assert!(relay.feed.looks() <= looks + 1, "{looks}");
+    if wall::now().since(began) < INTERVAL / 2 {
+        assert!(relay.feed.snapshots() <= looks + 1, "{looks}");
     }
     assert!(second.seq >= first.seq);
 }

@@ -1,7 +1,7 @@
 //! Probes, checks, undo and notes.
 
 use super::body::Wanted;
-use super::changes::{first_answer, told};
+use super::changes::{first_answer, response_once_recorded};
 use super::openapi::refusals::{Doing, Gated, Read};
 use super::part::Part;
 use super::problem::Problem;
@@ -35,7 +35,7 @@ pub(super) async fn probe(
     if let Some(first) = first_answer(&relay, &body.id, ActionKind::Probe, is_same).await? {
         return Ok(first);
     }
-    told(operator::probe(&relay, &rung, &body, &operator.name)).await
+    response_once_recorded(operator::probe(&relay, &rung, &body, &operator.name)).await
 }
 
 /// One small call to a rung, outside all traffic
@@ -56,7 +56,7 @@ pub(super) async fn check(
     if let Some(first) = first_answer(&relay, &body.id, ActionKind::Check, is_same).await? {
         return Ok(first);
     }
-    told(operator::check(&relay, &rung, &body, &operator.name)).await
+    response_once_recorded(operator::check(&relay, &rung, &body, &operator.name)).await
 }
 
 /// Take an action back
@@ -77,7 +77,7 @@ pub(super) async fn undo(
         return Ok(first);
     }
     let action = find(&relay, &id).await?;
-    told(operator::undo(&relay, &action, &body, &operator.name)).await
+    response_once_recorded(operator::undo(&relay, &action, &body, &operator.name)).await
 }
 
 /// Pin a note
@@ -95,7 +95,7 @@ pub(super) async fn note(
     if let Some(first) = first_answer(&relay, &note.id, ActionKind::Note, is_same).await? {
         return Ok(first);
     }
-    told(operator::note(&relay, &note, &operator.name)).await
+    response_once_recorded(operator::note(&relay, &note, &operator.name)).await
 }
 
 /// End a note
@@ -115,7 +115,7 @@ pub(super) async fn end_note(
     if let Some(first) = first_answer(&relay, &body.id, ActionKind::Undo, is_same).await? {
         return Ok(first);
     }
-    told(operator::end_note(&relay, &id, &body, &operator.name)).await
+    response_once_recorded(operator::end_note(&relay, &id, &body, &operator.name)).await
 }
 
 /// An action by its id: the journal's word, or, where that cannot be had, this life's.

@@ -1,7 +1,7 @@
 //! `belay probe`, `check-rung` and `note`: what is no change of an override or order.
 
 use super::common::Ended;
-use super::common::{Failed, complain, usage};
+use super::common::{Failed, print_error, usage};
 use super::deliver::{Deal, Delivery, SOON, deliver, id_or_fresh, report, worst};
 use super::relays::{RelayArgs, Relays};
 use crate::screen;
@@ -78,11 +78,14 @@ pub(super) fn check(args: &RungArgs) -> Result<Ended, Failed> {
     let path = ["rungs", args.rung.as_str(), "check"];
     let body = args.body.body(&id, &[]);
     let call = Call { method: Method::POST, path: &path, patience: CHECK_PATIENCE };
-    complain(format!("belay: calling {}; a hang shows when its first clock runs out", args.rung));
+    print_error(format!(
+        "belay: calling {}; a hang shows when its first clock runs out",
+        args.rung
+    ));
     let sent = deliver_all::<CheckAnswer>(&relays, &id, &call, &body)?;
     Ok(worst(sent.iter().map(|(remote, delivery)| {
         let ended = report(&relays, remote, &id, delivery, |check| {
-            let mut lines = screen::checked(check, &relays.look);
+            let mut lines = screen::checked(check, &relays.terminal);
             if relays.several() {
                 lines.insert(0, screen::Line::plain(format!("{}:", remote.shown())));
             }
@@ -144,7 +147,7 @@ fn deliver_all<'a, T: DeserializeOwned>(
     call: &Call<'_>,
     body: &impl Serialize,
 ) -> Result<Vec<(&'a Remote, Delivery<T>)>, Failed> {
-    complain(format!("belay: sending it as action {id}"));
+    print_error(format!("belay: sending it as action {id}"));
     relays.run(async |remote| {
         let Call { method, path, patience } = call.clone();
         deliver::<T>(remote, &Deal { id, method, path, body, patience }).await

@@ -6,7 +6,7 @@ use shared::admin::{LadderState, RungState};
 
 /// Everything that moves, and the number of the last event that it contains.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(super) struct Snapshot {
     pub(super) seq: u64,
     pub(super) rungs: Vec<RungState>,
     pub(super) ladders: Vec<LadderState>,
@@ -14,16 +14,16 @@ pub(super) struct Seen {
 
 /// What was looked at last.
 #[derive(Debug, Default)]
-pub(super) struct Looked {
+pub(super) struct SnapshotCache {
     /// Steps of the curves that watchers have been told of: rungs', then ladders'.
     pub(super) steps: Vec<u64>,
     /// The last look, and when it was.
-    pub(super) last: Option<(Time, Seen)>,
+    pub(super) last: Option<(Time, Snapshot)>,
     pub(super) usual: Usual,
     pub(super) usual_at: Option<Time>,
 }
 
-impl Looked {
+impl SnapshotCache {
     /// The rungs and ladders are others now; what is usual stays, it goes by names.
     pub(super) fn forget(&mut self) {
         self.steps.clear();

@@ -5,10 +5,10 @@ use crate::drive::breaker_history::{RungHistory, cause};
 use crate::drive::facts::Facts;
 use crate::drive::hub::Hub;
 use crate::drive::in_force::{InForce, Ladder};
-use crate::drive::looked::Looked;
 use crate::drive::numbers::live_at;
-use crate::drive::operator::present::with_changed;
-use crate::live::{LadderSeen, RungSeen};
+use crate::drive::operator::current::with_changed;
+use crate::drive::snapshot_cache::SnapshotCache;
+use crate::live::{LadderNumbers, RungNumbers};
 use crate::wall;
 use journal::Usual;
 use policy::breaker::State;
@@ -42,7 +42,7 @@ pub(super) struct All {
     running: Vec<u64>,
 }
 
-pub(super) fn all(hub: &Hub, now: Time, looked: &Looked) -> All {
+pub(super) fn all(hub: &Hub, now: Time, cache: &SnapshotCache) -> All {
     let in_force = hub.in_force();
     let facts = Facts::of(&in_force);
     let ((stands, budgets), changed) = with_changed(hub, now, &in_force, |board| {
@@ -56,26 +56,26 @@ pub(super) fn all(hub: &Hub, now: Time, looked: &Looked) -> All {
     let nothing = RungHistory::default();
     let rungs = facts.rungs.into_iter().zip(stands).zip(changed.overrides);
     let rungs = rungs.map(|(((index, facts), stand), changed)| {
-        let seen = hub.live.rung_seen(index.0, at);
+        let seen = hub.live.rung_numbers(index.0, at);
         running.push(seen.step);
         let told = told.get(index.0).unwrap_or(&nothing);
-        rung(facts, &stand, changed, seen, told, now, &looked.usual)
+        rung(facts, &stand, changed, seen, told, now, &cache.usual)
     });
     let rungs: Vec<_> = rungs.collect();
     let ladders = facts.ladders.into_iter().zip(budgets).zip(changed.orders);
     let ladders = ladders.map(|(((index, facts), budget), order)| {
-        let seen = hub.live.ladder_seen(index.0, at);
+        let seen = hub.live.ladder_numbers(index.0, at);
         running.push(seen.step);
-        ladder(facts, order, budget, seen, &in_force, &looked.usual)
+        ladder(facts, order, budget, seen, &in_force, &cache.usual)
     });
     let ladders = ladders.collect();
     All { rungs, ladders, running }
 }
 
 /// Tells the feed what is new of them.
-pub(super) fn tell(hub: &Hub, looked: &mut Looked, all: &All) {
+pub(super) fn publish(hub: &Hub, cache: &mut SnapshotCache, all: &All) {
     let All { rungs, ladders, running } = all;
-    let moved = |place: usize| running.get(place) != looked.steps.get(place);
+    let moved = |place: usize| running.get(place) != cache.steps.get(place);
     for (index, rung) in rungs.iter().enumerate() {
         let mut told = rung.clone();
         let spark = told.past.spark.take();
@@ -109,7 +109,7 @@ pub(super) fn tell(hub: &Hub, looked: &mut Looked, all: &All) {
             hub.feed.set(FeedKind::Curve, place, &curve);
         }
     }
-    looked.steps.clone_from(running);
+    cache.steps.clone_from(running);
 }
 
 fn stand(board: &Board, rung: RungIndex, now: Time) -> Stand {
@@ -135,7 +135,7 @@ fn rung(
     mut state: RungState,
     stand: &Stand,
     changed: OverrideNow,
-    seen: RungSeen,
+    seen: RungNumbers,
     told: &RungHistory,
     now: Time,
     usual: &Usual,
@@ -164,7 +164,7 @@ fn rung(
     state
 }
 
-fn health(stand: &Stand, told: &RungHistory, seen: &RungSeen, now: Time) -> HealthState {
+fn health(stand: &Stand, told: &RungHistory, seen: &RungNumbers, now: Time) -> HealthState {
     let unix = |at| wall::unix_of(now, at);
     let breaker = stand.remembered.as_ref().map(|remembered| &remembered.breaker);
     let away_since = breaker.and_then(|breaker| breaker.away_since).map(unix);
@@ -223,7 +223,7 @@ fn ladder(
     mut state: LadderState,
     changed: OrderNow,
     mut budget: BudgetState,
-    seen: LadderSeen,
+    seen: LadderNumbers,
     in_force: &InForce,
     usual: &Usual,
 ) -> LadderState {

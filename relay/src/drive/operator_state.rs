@@ -15,7 +15,7 @@ pub(super) type AnswerReceiver = watch::Receiver<Option<Arc<str>>>;
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) action: Action,
-    pub(super) told: AnswerReceiver,
+    pub(super) answer: AnswerReceiver,
 }
 
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub(super) struct State {
 
 /// What operators have done, beside what the board knows of it.
 #[derive(Debug, Default)]
-pub(super) struct Operators {
+pub(super) struct OperatorState {
     state: Mutex<State>,
 }
 
@@ -48,7 +48,7 @@ impl Answer {
     }
 }
 
-impl Operators {
+impl OperatorState {
     /// Plain data: a panic under the lock leaves it usable.
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock()
@@ -69,7 +69,7 @@ impl State {
         match self.find(id) {
             None => Ok(None),
             Some(entry) if entry.action.kind == kind && is_same(&entry.action) => {
-                Ok(Some(Answer(entry.told.clone())))
+                Ok(Some(Answer(entry.answer.clone())))
             }
             Some(_) => Err(Refused::reused(id)),
         }
@@ -82,10 +82,10 @@ impl State {
         }
     }
 
-    pub(super) fn keep(&mut self, action: Action, told: AnswerReceiver) {
+    pub(super) fn keep(&mut self, action: Action, answer: AnswerReceiver) {
         if self.answers.len() >= ANSWERS {
             self.answers.pop_front();
         }
-        self.answers.push_back(Entry { action, told });
+        self.answers.push_back(Entry { action, answer });
     }
 }

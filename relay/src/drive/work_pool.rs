@@ -5,8 +5,8 @@
 //! It is done here instead, the smallest first: a large request is then slower, and nobody
 //! else is.
 //!
-//! There are two sets of threads. [`Aside::Bulk`] reads and writes requests: its work is
-//! linear in their size. [`Aside::Checks`] makes schemas ready and checks answers against
+//! There are two sets of threads. [`WorkPool::Bulk`] reads and writes requests: its work is
+//! linear in their size. [`WorkPool::Checks`] makes schemas ready and checks answers against
 //! them; that work is bounded, but by an estimate, so it may not stand in the way of the
 //! first. A thread cannot be stopped: who waits for a check waits with a deadline.
 
@@ -26,7 +26,7 @@ const STACK: usize = 64 * 1024 * 1024;
 
 /// A set of threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Aside {
+pub enum WorkPool {
     /// Large requests: read, translated, let go.
     Bulk,
     /// Schemas, and answers that are checked against them.
@@ -83,7 +83,7 @@ struct Set {
 static BULK: LazyLock<Set> = LazyLock::new(Set::default);
 static CHECKS: LazyLock<Set> = LazyLock::new(Set::default);
 
-impl Aside {
+impl WorkPool {
     /// Does `work`, of this size in bytes. What is returned fails if the work panics; who
     /// drops it no longer waits.
     pub fn run<T: Send + 'static>(
@@ -172,13 +172,13 @@ mod tests {
         let gates: Vec<_> = (0..threads())
             .map(|_| {
                 let (open, gate) = mpsc::channel::<()>();
-                (open, Aside::Checks.run(0, move || gate.recv()))
+                (open, WorkPool::Checks.run(0, move || gate.recv()))
             })
             .collect();
         let done: Arc<Mutex<Vec<usize>>> = Arc::default();
         let order = |size: usize| {
             let done = Arc::clone(&done);
-            Aside::Checks.run(size, move || {
+            WorkPool::Checks.run(size, move || {
                 done.lock().push(size);
                 assert!(size != 1, "a panic that this test asked for");
             })
@@ -190,7 +190,7 @@ mod tests {
         let ended: Vec<bool> = jobs.into_iter().map(|job| job.blocking_recv().is_ok()).collect();
         assert_eq!(*done.lock(), [1, 2, 3, 4]);
         assert_eq!(ended, [true, false, true, true]);
-        let left = Aside::Checks.run(9, || ());
+        let left = WorkPool::Checks.run(9, || ());
         drop(gates);
         left.blocking_recv().unwrap();
     }
