@@ -12,4 +12,4 @@ pub mod view;
 pub use about::{About, OtherAction};
 pub use msg::{Msg, Open};
 pub use order::Move;
-pub use state::{Dialog, PATIENCE, Sent, is_order};
+pub use state::{Dialog, PATIENCE, Sent, TYPING, is_order};

@@ -93,12 +93,18 @@ pub enum Focus {
     Widget,
 }
 
-/// What the keys that were pressed say.
+/// What the keys that were pressed say, at `now`.
 #[must_use]
-pub fn read(input: &InputState, model: &Model, focus: Focus) -> Vec<Msg> {
+pub fn read(input: &InputState, model: &Model, focus: Focus, now: i64) -> Vec<Msg> {
     let mut all = Vec::new();
+    // Whoever still types when a dialog closes by itself means the dialog.
+    let types_on = model.typing_until.is_some_and(|until| now < until);
     for event in &input.events {
         if let Event::Key { key, physical_key, pressed: true, modifiers, repeat } = event {
+            if types_on && *key != Key::Escape && !modifiers.command && !modifiers.alt {
+                all.push(Msg::TypesOn);
+                continue;
+            }
             let found = of(*key, *modifiers, model, focus);
             let latin = physical_key.filter(|_| found.is_none());
             let found = found.or_else(|| of(latin?, *modifiers, model, focus));
@@ -204,8 +210,10 @@ fn in_dialog(key: Key, modifiers: Modifiers, focus: Focus) -> Option<Msg> {
         }
     } else {
         match key {
-            Key::ArrowUp if focus != Focus::Text => Some(M::Choose { down: false }),
-            Key::ArrowDown if focus != Focus::Text => Some(M::Choose { down: true }),
+            // A field of one line has no use for them.
+            Key::ArrowUp => Some(M::Choose { down: false }),
+            Key::ArrowDown => Some(M::Choose { down: true }),
+            Key::Tab if focus == Focus::Text => Some(M::AcceptSuggestion),
             _ => None,
         }
     };

@@ -73,10 +73,15 @@ impl Console {
         tasks
     }
 
-    /// Does what the engineer did at `now`.
+    /// Does what the engineer did in the frame that was drawn last, at `now`.
     pub fn update(&mut self, all: Vec<Msg>, now: i64) -> Vec<Task> {
         let one = |msg| update::update(&mut self.model, msg, now, &clock::fresh_id);
-        all.into_iter().flat_map(one).collect()
+        let tasks = all.into_iter().flat_map(one).collect();
+        // Keys of that frame were pressed before it was seen: only the next ones may confirm it.
+        if let Some(dialog) = &mut self.model.dialog {
+            dialog.was_drawn();
+        }
+        tasks
     }
 
     /// Draws it at `now`, with local time `local` seconds ahead of UTC.
@@ -92,7 +97,7 @@ impl Console {
             (false, true) => keys::Focus::Widget,
             _ => keys::Focus::None,
         };
-        let pressed = ctx.input(|input| keys::read(input, &self.model, focus));
+        let pressed = ctx.input(|input| keys::read(input, &self.model, focus, now));
         let colours = Colours::of(self.model.settings.light);
         let mut scene = Scene { model: &self.model, now, local, colours, out: pressed };
         let bar = Frame::new().fill(colours.ground).inner_margin(Margin::symmetric(6, 3));

@@ -64,6 +64,8 @@ pub struct Model {
     pub marked: BTreeSet<String>,
     /// A change that is being thought of.
     pub dialog: Option<Dialog>,
+    /// Until then keys are taken for what was typed into a dialog that closed by itself.
+    pub typing_until: Option<i64>,
     /// The list of commands, while it is open.
     pub palette: Option<Palette>,
     /// A relay that wants a token, and what was typed for it so far.

@@ -29,6 +29,8 @@ pub enum Msg {
     Help,
     /// Silences the alert of the title.
     Mute,
+    /// A key that was meant for a dialog which has just closed.
+    TypesOn,
     /// The list of commands.
     Palette,
     /// What was typed there.

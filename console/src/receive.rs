@@ -1,6 +1,6 @@
 //! What comes from the relays, and what the passing of time does.
 
-use crate::dialog::Sent;
+use crate::dialog::{Sent, TYPING};
 use crate::model::{Last, Loaded, Looking, Model, Reach, Screen, View};
 use crate::news::{News, NotDone};
 use crate::task::{Task, Which};
@@ -32,6 +32,7 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
         News::Previewed { relay, asked, found } => {
             let dialog = model.dialog.as_mut().filter(|dialog| dialog.asked == asked);
             if let Some(dialog) = dialog {
+                dialog.answered.insert(relay, asked);
                 match (&found, dialog.previews.get(&relay)) {
                     // What is known of it still warns.
                     (Err(why), Some(Loaded::Come(_))) => model.notify(why.to_string(), now),
@@ -253,6 +254,7 @@ fn done(
         let all_done = dialog.sent.values().all(|sent| matches!(sent, Sent::Done(_)));
         if all_done {
             model.dialog = None;
+            model.typing_until = Some(now + TYPING);
         }
     }
     let undo = if can_undo { "; u takes it back" } else { "" };

@@ -4,6 +4,7 @@
 mod board;
 mod changing;
 mod freshness;
+mod hands;
 mod looks;
 mod orders;
 mod past;
@@ -77,6 +78,18 @@ impl Desk {
         self.news(News::Previewed { relay: 0, asked, found: Ok(preview) });
     }
 
+    /// Answers each preview that is requested and not answered, with nothing in it.
+    pub(super) fn preview_all(&mut self) {
+        let Some(dialog) = &self.console.model.dialog else { return };
+        let asked = dialog.asked;
+        let waits: Vec<usize> =
+            dialog.previews.keys().copied().filter(|it| dialog.answered.get(it) != Some(&asked)).collect();
+        for relay in waits {
+            let found = Ok(Preview { ladders: Vec::new(), warnings: Vec::new() });
+            self.news(News::Previewed { relay, asked, found });
+        }
+    }
+
     /// The changes that were sent.
     pub(super) fn changes(&self) -> Vec<&shared::admin::changes::ChangeRequest> {
         let change = |task: &'_ Task| matches!(task, Task::Change { .. });
@@ -111,6 +124,18 @@ pub(super) fn opened(desk: Desk) -> Harness<'static, Desk> {
 pub(super) fn press(harness: &mut Harness<'_, Desk>, key: Key) {
     harness.key_press(key);
     harness.run_steps(3);
+}
+
+/// Does what the dialog says, as an engineer would: with a reason, once the preview is there.
+pub(super) fn confirm(harness: &mut Harness<'_, Desk>) {
+    harness.state_mut().preview_all();
+    if let Some(dialog) = &mut harness.state_mut().console.model.dialog
+        && dialog.reason.is_empty()
+    {
+        dialog.reason = "the test says so".to_owned();
+    }
+    harness.run_steps(3);
+    press_with(harness, Modifiers::COMMAND, Key::Enter);
 }
 
 /// Presses a key with others held.

@@ -3,6 +3,7 @@
 
 use crate::board::Selected;
 use crate::commands;
+use crate::dialog::TYPING;
 use crate::model::{Model, Screen, View, WatchedRelay};
 use crate::msg::Msg;
 use crate::palette::Palette;
@@ -33,6 +34,10 @@ pub fn update(model: &mut Model, msg: Msg, now: i64, fresh: &dyn Fn() -> String)
         Msg::Watch(view) => return watch(model, view, now),
         Msg::Copy => return copy::summary(model, now),
         Msg::CopyId => copy::id(model, now),
+        Msg::TypesOn => {
+            model.typing_until = Some(now + TYPING);
+            model.notify("the dialog has closed: pause before the next key", now);
+        }
         Msg::Help => model.help = !model.help,
         Msg::Mute => {
             let said = model.alerts.mute(now).map(|text| format!("silent for 30 min: {text}"));

@@ -8,26 +8,21 @@ mod ladders;
 mod side;
 
 use crate::board::Turn;
-use crate::dialog::is_order;
 use crate::panel::Scene;
 use eframe::egui::{Align2, Area, CentralPanel, Frame, Id, Margin, Panel, ScrollArea, Ui, vec2};
 
 /// Width of the side panel.
 pub(crate) const SIDE: f32 = 316.0;
-/// Width of the side panel while an order is changed in it: it has more to say.
-pub(crate) const REORDER: f32 = 420.0;
 /// Below this width the side panel lies over the Board, and only when there is a reason.
 const NARROW: f32 = 900.0;
 
 /// Draws it.
 pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
     let frame = Frame::new().fill(scene.colours.ground).inner_margin(Margin::symmetric(6, 4));
-    let is_order = scene.model.dialog.as_ref().is_some_and(is_order);
-    let width = if is_order { REORDER } else { SIDE };
     let narrow = ui.available_width() < NARROW;
     if !narrow {
-        let panel = Panel::right(if is_order { "order" } else { "side" });
-        panel.frame(frame).exact_size(width).resizable(false).show(ui, |ui| beside(ui, scene));
+        let panel = Panel::right("side");
+        panel.frame(frame).exact_size(SIDE).resizable(false).show(ui, |ui| beside(ui, scene));
     }
     Panel::bottom("events").frame(frame).resizable(false).show(ui, |ui| events::draw(ui, scene));
     let room = ui.available_rect_before_wrap();
@@ -39,13 +34,13 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
         }
     });
     let selected = &scene.model.selected;
-    if narrow && (is_order || selected.rung.is_some() || selected.ladder.is_some()) {
+    if narrow && (selected.rung.is_some() || selected.ladder.is_some()) {
         let over =
             Area::new(Id::unique("side over")).fixed_pos(room.right_top()).pivot(Align2::RIGHT_TOP);
         let stroke = eframe::egui::Stroke::new(1.0, scene.colours.dim);
         over.show(ui.ctx(), |ui| {
             frame.stroke(stroke).show(ui, |ui| {
-                let wide = width.min(room.width() - 20.0);
+                let wide = SIDE.min(room.width() - 20.0);
                 ui.set_width(wide);
                 ui.set_max_size(vec2(wide, room.height() - 12.0));
                 beside(ui, scene);
@@ -55,11 +50,5 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
 }
 
 fn beside(ui: &mut Ui, scene: &mut Scene<'_>) {
-    ScrollArea::vertical().id_salt("side").show(ui, |ui| {
-        if scene.model.dialog.as_ref().is_some_and(is_order) {
-            crate::dialog::view::reorder::draw(ui, scene);
-        } else {
-            side::draw(ui, scene);
-        }
-    });
+    ScrollArea::vertical().id_salt("side").show(ui, |ui| side::draw(ui, scene));
 }

@@ -81,8 +81,8 @@ pub enum OtherAction {
 }
 
 impl OtherAction {
-    /// The reason that is filled in.
-    pub(super) const fn reason(&self) -> &'static str {
+    /// The reason that is recorded if the operator writes none; empty: one must be written.
+    pub(super) const fn default_reason(&self) -> &'static str {
         match self {
             Self::Probe { .. } => "probe now",
             Self::Check { .. } => "test call",

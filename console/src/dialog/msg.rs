@@ -13,6 +13,8 @@ pub enum Msg {
     Last(usize),
     /// The reason.
     Reason(String),
+    /// Takes the suggested reason over.
+    AcceptSuggestion,
     /// The env, typed out.
     Typed(String),
     /// Demote instead.

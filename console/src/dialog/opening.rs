@@ -10,13 +10,13 @@ use shared::admin::changes::{Change, NewOrder};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Dialog {
-    fn new(model: &Model, id: String, about: About, reason: String) -> Self {
+    fn new(model: &Model, id: String, about: About, suggestion: String) -> Self {
         let mut dialog = Self {
             id,
             about,
             last: 0,
-            asks_why: reason.is_empty(),
-            reason,
+            reason: String::new(),
+            suggestion,
             relays: model.viewed(),
             whole: true,
             reach: Vec::new(),
@@ -25,6 +25,8 @@ impl Dialog {
             typed: String::new(),
             previews: BTreeMap::new(),
             asked: 0,
+            answered: BTreeMap::new(),
+            drawn: 0,
             changed: None,
             sent: BTreeMap::new(),
         };
@@ -75,8 +77,7 @@ impl Dialog {
     /// To do something else.
     #[must_use]
     pub fn other(model: &Model, id: String, action: OtherAction) -> Self {
-        let reason = action.reason().to_owned();
-        Self::new(model, id, About::Other(action), reason)
+        Self::new(model, id, About::Other(action), String::new())
     }
 
     /// To have what is in force end at another time, of overrides those of `rungs`; `None`:
@@ -92,7 +93,7 @@ impl Dialog {
             }
             _ => None,
         })?;
-        dialog.reason.clone_from(&action.reason);
+        dialog.suggestion.clone_from(&action.reason);
         Some(dialog)
     }
 }

@@ -1,13 +1,36 @@
-//! Moving the rungs of an order. What is kept is what was meant, "haiku before opus", not the
-//! list: so that it can be put on top of another order.
+//! Moves of rungs within an order. Each move keeps its intent ("sol to the top", "haiku before
+//! opus"), not the resulting list, so that it can be applied to another order.
 
-/// One rung was put before another, or at the end.
+/// Where a rung was put.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In front of all others.
+    Top,
+    /// Before this rung.
+    Before(String),
+    /// Behind all others.
+    Bottom,
+}
+
+/// A rung was put elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Move {
     /// The rung.
     pub rung: String,
-    /// The one that it was put before; `None`: it is the last.
-    pub before: Option<String>,
+    /// Where it was put.
+    pub to: Place,
+}
+
+impl Move {
+    /// The move that put the rung at `at` of `rungs` there.
+    pub(super) fn of(rungs: &[String], at: usize) -> Option<Self> {
+        let to = match (at, rungs.get(at + 1)) {
+            (0, _) => Place::Top,
+            (_, Some(next)) => Place::Before(next.clone()),
+            (_, None) => Place::Bottom,
+        };
+        Some(Self { rung: rungs.get(at)?.clone(), to })
+    }
 }
 
 /// The moves once more, on another order. A rung that is not there any more is left out.
@@ -16,8 +39,11 @@ pub(super) fn again(order: &[String], moves: &[Move]) -> Vec<String> {
     for one in moves {
         let Some(from) = rungs.iter().position(|rung| *rung == one.rung) else { continue };
         let rung = rungs.remove(from);
-        let before = one.before.as_ref();
-        let to = before.and_then(|name| rungs.iter().position(|rung| rung == name));
+        let to = match &one.to {
+            Place::Top => Some(0),
+            Place::Before(next) => rungs.iter().position(|rung| rung == next),
+            Place::Bottom => None,
+        };
         rungs.insert(to.unwrap_or(rungs.len()), rung);
     }
     rungs
@@ -32,7 +58,8 @@ mod tests {
     }
 
     fn put(rung: &str, before: Option<&str>) -> Move {
-        Move { rung: rung.to_owned(), before: before.map(str::to_owned) }
+        let to = before.map_or(Place::Bottom, |next| Place::Before(next.to_owned()));
+        Move { rung: rung.to_owned(), to }
     }
 
     #[test]
@@ -46,6 +73,12 @@ mod tests {
             ),
             // Theirs had put opus first: haiku is still before sol.
             (&["opus", "sol", "haiku"], put("haiku", Some("sol")), &["opus", "haiku", "sol"]),
+            // To the top, over a colleague's new first rung.
+            (
+                &["opus", "sol", "haiku"],
+                Move { rung: "haiku".to_owned(), to: Place::Top },
+                &["haiku", "opus", "sol"],
+            ),
             // To the end.
             (&["opus", "sol", "haiku"], put("opus", None), &["sol", "haiku", "opus"]),
             // What it was put before is gone, or itself is.

@@ -5,7 +5,7 @@ use super::about::{About, OtherAction};
 use super::order;
 use super::state::Dialog;
 use crate::model::Model;
-use shared::OverrideMode;
+use shared::{OrderSource, OverrideMode};
 use shared::admin::RungState;
 use shared::admin::changes::{Change, ChangeRequest, ConfigWord, NewOrder, Target};
 use std::collections::BTreeMap;
@@ -188,7 +188,7 @@ impl Dialog {
         if !self.targets(model, now).iter().all(may_change) {
             return Some("your token may only look".to_owned());
         }
-        if self.reason.trim().is_empty() {
+        if self.reason_to_send().is_empty() {
             let is_note = matches!(self.about, About::Other(OtherAction::Note { .. }));
             let why =
                 if is_note { "write the note" } else { "say why, for whoever reads it at night" };
@@ -207,6 +207,16 @@ impl Dialog {
             return Some(format!(
                 "{ladder} differs between relays: go to one of them first (Esc, r)"
             ));
+        }
+        if let About::Order { ladder, rungs, seen, .. } = &self.about
+            && rungs == seen
+            // An operator's order may be sent again with another end.
+            && model.ladder(ladder).is_some_and(|ladder| ladder.source == OrderSource::Config)
+        {
+            return Some("nothing changes: this is the order in force".to_owned());
+        }
+        if self.drawn != self.asked {
+            return Some("the preview of this change is on its way".to_owned());
         }
         let env = self.must_type(model);
         if let Some(env) = env.filter(|env| *env != self.typed.trim()) {

@@ -14,6 +14,9 @@ use std::time::Duration;
 
 /// After so long without an answer a send is not confirmed, in milliseconds.
 pub const PATIENCE: i64 = 5_000;
+/// For so long after a dialog has closed by itself, and after each key since, keys are taken for
+/// what was still being typed into it, in milliseconds.
+pub const TYPING: i64 = 700;
 /// A test call calls a provider.
 const CHECK_PATIENCE: i64 = 60_000;
 
@@ -39,10 +42,10 @@ pub struct Dialog {
     pub about: About,
     /// Which of [`Dialog::lasts`] is chosen.
     pub last: usize,
-    /// Why, filled in from the cause. Of a note, its text.
+    /// Why, as the operator wrote it. Of a note, its text.
     pub reason: String,
-    /// There was no cause to fill it in with: it is written first.
-    pub asks_why: bool,
+    /// What the reason's field suggests while it is empty: the cause. Tab takes it over.
+    pub suggestion: String,
     /// The relays that it is for: those that were seen when it was opened.
     pub relays: Vec<usize>,
     /// They are all that were seen.
@@ -57,8 +60,12 @@ pub struct Dialog {
     pub typed: String,
     /// By relay: what it would do.
     pub previews: BTreeMap<usize, Loaded<Preview>>,
-    /// Counts what was asked for, so that a late preview is not shown for another change.
+    /// Counts the previews that were requested: a late one is not shown for another change.
     pub asked: u64,
+    /// By relay: the newest request for a preview that it answered.
+    pub answered: BTreeMap<usize, u64>,
+    /// The newest request for previews whose answers were all drawn.
+    pub drawn: u64,
     /// What changed under it and was not confirmed since.
     pub changed: Option<String>,
     /// By relay: how the sending went; empty: nothing was sent.
@@ -119,6 +126,36 @@ impl Dialog {
         }
     }
 
+    /// The reason that is sent: what was written, or for what needs no reason its own words.
+    #[must_use]
+    pub fn reason_to_send(&self) -> &str {
+        match (self.reason.trim(), &self.about) {
+            ("", About::Other(action)) => action.default_reason(),
+            (written, _) => written,
+        }
+    }
+
+    /// Takes the suggestion over as the reason, unless something was written.
+    pub fn accept_suggestion(&mut self) {
+        if self.reason.is_empty() {
+            self.reason.clone_from(&self.suggestion);
+        }
+    }
+
+    /// Whether every relay has answered the newest request for a preview, or none is requested.
+    #[must_use]
+    pub fn is_previewed(&self) -> bool {
+        matches!(self.about, About::Other(_))
+            || self.previews.keys().all(|relay| self.answered.get(relay) == Some(&self.asked))
+    }
+
+    /// A frame was drawn: what it showed may be confirmed from now on.
+    pub fn was_drawn(&mut self) {
+        if self.is_previewed() {
+            self.drawn = self.asked;
+        }
+    }
+
     /// Whether it was sent, wherever to.
     #[must_use]
     pub fn is_sent(&self) -> bool {
@@ -172,9 +209,9 @@ impl Dialog {
             return;
         }
         let rung = rungs.remove(from);
-        rungs.insert(to, rung.clone());
+        rungs.insert(to, rung);
         *at = to;
-        moves.push(Move { rung, before: rungs.get(to + 1).cloned() });
+        moves.extend(Move::of(rungs, to));
     }
 
     /// Chooses the rung above or below.

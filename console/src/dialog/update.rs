@@ -35,7 +35,7 @@ fn chosen(model: &Model) -> Vec<String> {
 }
 
 fn show(model: &mut Model, dialog: Option<Dialog>) -> Vec<Task> {
-    model.dialog = dialog.map(|dialog| Dialog { asks_why: dialog.reason.is_empty(), ..dialog });
+    model.dialog = dialog;
     preview(model)
 }
 
@@ -83,14 +83,14 @@ fn extend(model: &mut Model, now: i64, id: String) -> Vec<Task> {
             match (forced, off) {
                 (Some((rung, forced)), _) => forced.mode.known().and_then(|mode| {
                     let mut dialog = Dialog::rungs(model, id, &[rung], mode)?;
-                    dialog.reason = forced.reason.unwrap_or_default();
+                    dialog.suggestion = forced.reason.unwrap_or_default();
                     Some(dialog)
                 }),
                 (None, Some(ladder)) => {
                     let reason = ladder.reason.clone().unwrap_or_default();
                     let mut dialog = Dialog::order(model, id, &ladder.name, 0);
                     if let Some(dialog) = &mut dialog {
-                        dialog.reason = reason;
+                        dialog.suggestion = reason;
                     }
                     dialog
                 }
@@ -203,6 +203,10 @@ pub(crate) fn update(model: &mut Model, msg: Msg, now: i64) -> Vec<Task> {
             dialog.reason = reason;
             return Vec::new();
         }
+        (Msg::AcceptSuggestion, _) => {
+            dialog.accept_suggestion();
+            return Vec::new();
+        }
         (Msg::Typed(typed), _) => {
             dialog.typed = typed;
             return Vec::new();
@@ -263,7 +267,7 @@ fn send(model: &mut Model, now: i64) -> Vec<Task> {
     let task = |relay| match &dialog.about {
         About::Other(other) => {
             let (path, ends) = other.path();
-            let body = other.body(&id, dialog.reason.trim(), &accept);
+            let body = other.body(&id, dialog.reason_to_send(), &accept);
             Some(Task::Action { relay, id: id.clone(), path, ends, body })
         }
         _ => Some(Task::Change { relay, request: dialog.request(model, relay)? }),

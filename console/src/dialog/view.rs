@@ -1,36 +1,47 @@
 //! The dialog of every change: what, for how long, why, and what would come of it.
 
-pub(crate) mod reorder;
+mod reorder;
 
 use crate::dialog;
 use crate::dialog::is_order;
 use crate::dialog::{About, Dialog, OtherAction, Sent};
 use crate::model::{Loaded, Model};
 use crate::msg::Msg;
-use crate::panel::{Scene, cut, focus_once, line};
+use crate::panel::{Scene, cut, focus_once, line, strong};
 use crate::theme::mono;
 
 use crate::words;
-use eframe::egui::{Align2, Button, Context, Id, RichText, ScrollArea, TextEdit, Ui, Window};
+use eframe::egui::{Align2, Button, Color32, Context, Id, Modal, RichText, ScrollArea, TextEdit, Ui};
 use shared::OverrideMode;
 use shared::admin::actions::{BeforeAfter, LadderPreview, StepPreview, Warning, WarningKind};
 use shared::figures::{UNKNOWN, per_hour, percent, wait};
 
 /// Its width.
 const WIDTH: f32 = 760.0;
+/// Width of the dialog for an order.
+const REORDER: f32 = 420.0;
 /// Height of the figures of what would come of it.
 const FIGURES: f32 = 260.0;
 
-/// Draws it, unless it is one that has its place beside the Board.
+/// Draws it. It is modal: nothing behind it gets the pointer or the focus.
 pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
-    let Some(dialog) = scene.model.dialog.as_ref().filter(|dialog| !is_order(dialog)) else {
+    let Some(dialog) = &scene.model.dialog else { return };
+    let id = Id::unique("dialog");
+    if is_order(dialog) {
+        // The Board stays readable beside the list.
+        let area = Modal::default_area(id).anchor(Align2::RIGHT_CENTER, [0.0, 0.0]);
+        let modal = Modal::new(id).area(area).backdrop_color(Color32::TRANSPARENT);
+        modal.show(ctx, |ui| {
+            ui.set_width(REORDER.min(ctx.content_rect().width() - 30.0));
+            reorder::draw(ui, scene);
+        });
         return;
-    };
-    let window = Window::new(title(scene, dialog)).id(Id::unique("dialog"));
-    let window = window.anchor(Align2::CENTER_CENTER, [0.0, 0.0]);
-    window.collapsible(false).resizable(false).show(ctx, |ui| {
+    }
+    Modal::new(id).backdrop_color(Color32::from_black_alpha(60)).show(ctx, |ui| {
         let width = WIDTH.min(ctx.content_rect().width() - 30.0);
         ui.set_width(width);
+        strong(ui, title(scene, dialog), scene.colours.text);
+        ui.separator();
         if let Some(changed) = &dialog.changed {
             line(ui, format!("◆ {changed}"), scene.colours.warn);
         }
@@ -199,12 +210,19 @@ pub(super) fn why(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, width: f3
         let label = ui.label(RichText::new(label).font(mono()));
         let mut reason = dialog.reason.clone();
         let edit = TextEdit::singleline(&mut reason).font(mono()).desired_width(width - 60.0);
+        let suggests = dialog.reason.is_empty() && !dialog.suggestion.is_empty();
+        let hint = match &dialog.about {
+            _ if suggests => format!("{}  (Tab takes it over)", dialog.suggestion),
+            About::Other(_) if !is_note => "optional".to_owned(),
+            _ => String::new(),
+        };
+        let edit = edit.hint_text(RichText::new(hint).font(mono()));
+        // While there is a suggestion Tab takes it over, and does not move on.
+        let edit = edit.lock_focus(suggests);
         let edit = ui.add_enabled(!dialog.is_sent(), edit.id(Id::unique("reason")));
         let edit = edit.labelled_by(label.id);
-        // What is empty when it opens has to be written: the next letters go there.
-        if dialog.asks_why {
-            focus_once(ui, &edit, &dialog.id);
-        }
+        // Letters typed after it opened are the reason's.
+        focus_once(ui, &edit, &dialog.id);
         if edit.changed() {
             scene.send(dialog::Msg::Reason(reason));
         }
@@ -216,7 +234,6 @@ pub(super) fn why(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, width: f3
         let edit = TextEdit::singleline(&mut typed).font(mono()).desired_width(200.0);
         let edit = ui.add_enabled(!dialog.is_sent(), edit.id(Id::unique("typed")));
         let edit = edit.labelled_by(label.id);
-        focus_once(ui, &edit, &dialog.id);
         if edit.changed() {
             scene.send(dialog::Msg::Typed(typed));
         }
@@ -349,10 +366,7 @@ pub(super) fn ending(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
     }
     let obstacle = dialog.obstacle(scene.model, scene.now);
     ui.horizontal_wrapped(|ui| {
-        // What happens if nothing is meant: nothing.
-        let esc = Button::new(RichText::new("Esc cancel").font(mono()));
-        let esc = esc.stroke(eframe::egui::Stroke::new(1.5, colours.text));
-        if ui.add(esc).clicked() {
+        if ui.button(RichText::new("Esc cancel").font(mono())).clicked() {
             scene.send(Msg::Back);
         }
         let words = match &dialog.about {

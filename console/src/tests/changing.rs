@@ -1,7 +1,7 @@
 //! Changes: nothing is sent by one key, and nothing twice.
 
-use super::{Desk, opened, press, press_with};
-use crate::dialog::Sent;
+use super::{Desk, confirm, opened, press, press_with};
+use crate::dialog::{Sent, TYPING};
 use crate::news::{News, NotDone};
 use crate::task::Task;
 use eframe::egui::{Key, Modifiers};
@@ -25,10 +25,9 @@ fn nothing() -> Preview {
     Preview { ladders: Vec::new(), warnings: Vec::new() }
 }
 
-const CONFIRM: (Modifiers, Key) = (Modifiers::COMMAND, Key::Enter);
 
 #[test]
-fn from_a_cold_window_a_provider_is_forced_open_in_four_presses() {
+fn from_a_cold_window_a_provider_is_forced_open_in_five_presses() {
     let mut harness = opened(Desk::with(&sick()));
     press(&mut harness, Key::G);
     press(&mut harness, Key::O);
@@ -36,7 +35,9 @@ fn from_a_cold_window_a_provider_is_forced_open_in_four_presses() {
     assert!(harness.state().changes().is_empty(), "a key alone changes nothing");
     press_with(&mut harness, Modifiers::ALT, Key::S);
     harness.state_mut().preview(nothing());
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    harness.run_steps(2);
+    press(&mut harness, Key::Tab);
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
     let desk = harness.state();
     let [request] = desk.changes().try_into().unwrap();
     let provider = Target::Provider(sick().rungs[0].provider.clone());
@@ -44,9 +45,8 @@ fn from_a_cold_window_a_provider_is_forced_open_in_four_presses() {
         Change::Override { target: provider, mode: OverrideMode::ForcedOpen, cut_streams: false };
     assert_eq!(request.changes, [expected]);
     assert_eq!(request.ttl, Some(Ttl::OVERRIDE));
-    assert!(!request.reason.is_empty(), "filled in from the cause");
     // Again: it was sent, and is not sent twice.
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     assert_eq!(harness.state().changes().len(), 1);
 }
 
@@ -57,7 +57,7 @@ fn escape_leaves_everything_as_it_is() {
     press(&mut harness, Key::O);
     press(&mut harness, Key::Escape);
     assert!(harness.state().console.model.dialog.is_none());
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     assert!(harness.state().changes().is_empty());
 }
 
@@ -74,12 +74,12 @@ fn a_ladder_is_left_without_a_rung_only_by_its_name() {
     };
     let preview = Preview { ladders: Vec::new(), warnings: vec![warning] };
     harness.state_mut().preview(preview.clone());
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     assert!(harness.state().changes().is_empty(), "it was not accepted");
     harness.get_by_label_contains("I accept this for chat");
     press_with(&mut harness, Modifiers::ALT, Key::A);
     harness.state_mut().preview(preview);
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     assert_eq!(harness.state().changes()[0].accept, ["chat"]);
 }
 
@@ -90,11 +90,12 @@ fn an_order_is_moved_by_keys_and_sent_with_the_version_that_was_seen() {
     press(&mut harness, Key::M);
     press_with(&mut harness, Modifiers::ALT, Key::ArrowDown);
     harness.state_mut().preview(nothing());
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    harness.run_steps(2);
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
     assert!(harness.state().changes().is_empty(), "an order wants a reason");
     harness.state_mut().console.model.dialog.as_mut().unwrap().reason = "sol is slow".to_owned();
     harness.run_steps(2);
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     let desk = harness.state();
     let [request] = desk.changes().try_into().unwrap();
     let rungs = NewOrder::Rungs(vec!["opus".to_owned(), "sol".to_owned()]);
@@ -107,16 +108,17 @@ fn what_was_done_closes_the_dialog_and_u_takes_it_back() {
     let mut harness = opened(Desk::with(&sick()));
     press(&mut harness, Key::G);
     press(&mut harness, Key::D);
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     let id = harness.state().changes()[0].id.clone();
     let done = News::Done { relay: 0, id: id.clone(), result: Ok(serde_json::json!({})) };
     harness.state_mut().news(done);
     harness.run_steps(2);
     assert!(harness.state().console.model.dialog.is_none());
     harness.get_by_label_contains("u takes it back");
+    harness.state_mut().now += TYPING;
     press(&mut harness, Key::U);
     assert!(harness.state().sent.iter().all(|task| !matches!(task, Task::Action { .. })));
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     let undo = harness.state().sent.last().cloned().unwrap();
     let Task::Action { path, .. } = undo else { panic!("{undo:?}") };
     assert_eq!(path, ["actions", id.as_str(), "undo"]);
@@ -127,13 +129,13 @@ fn a_dialog_that_was_closed_too_soon_keeps_nobody_from_undoing() {
     let mut harness = opened(Desk::with(&sick()));
     press(&mut harness, Key::G);
     press(&mut harness, Key::D);
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     press(&mut harness, Key::Escape);
     let id = harness.state().changes()[0].id.clone();
     let done = News::Done { relay: 0, id: id.clone(), result: Ok(serde_json::json!({})) };
     harness.state_mut().news(done);
     press(&mut harness, Key::U);
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     let is_undo = |task: &Task| matches!(task, Task::Action { path, .. } if path.contains(&id));
     assert!(harness.state().sent.iter().any(is_undo));
 }
@@ -147,13 +149,13 @@ fn a_refusal_and_a_silence_are_told_apart_and_neither_is_sent_again() {
         let mut harness = opened(Desk::with(&sick()));
         press(&mut harness, Key::G);
         press(&mut harness, Key::D);
-        press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+        confirm(&mut harness);
         let id = harness.state().changes()[0].id.clone();
         harness.state_mut().news(News::Done { relay: 0, id, result });
         harness.run_steps(2);
         assert!(harness.query_all_by_label_contains(words).count() > 0, "{words}");
         assert!(harness.state().console.model.dialog.is_some(), "it stays to be read");
-        press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+        confirm(&mut harness);
         assert_eq!(harness.state().changes().len(), 1);
     }
 }
@@ -163,7 +165,7 @@ fn after_five_seconds_without_an_answer_it_is_not_confirmed() {
     let mut harness = opened(Desk::with(&sick()));
     press(&mut harness, Key::G);
     press(&mut harness, Key::D);
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     let state = |harness: &egui_kittest::Harness<'_, Desk>| {
         harness.state().console.model.dialog.as_ref().unwrap().sent[&0].clone()
     };
@@ -182,7 +184,7 @@ fn a_viewer_may_only_look() {
     let mut harness = opened(Desk::with(&board));
     press(&mut harness, Key::G);
     press(&mut harness, Key::O);
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     assert!(harness.state().changes().is_empty());
     assert!(harness.query_all_by_label_contains("may only look").count() > 0);
 }
@@ -209,7 +211,7 @@ fn a_change_goes_to_the_relays_of_one_env_and_to_nobody_elses() {
         let mut harness = opened(beside(env, other));
         press(&mut harness, Key::G);
         press(&mut harness, Key::D);
-        press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+        confirm(&mut harness);
         assert_eq!(harness.state().changes().len(), count, "{env:?} {other:?}");
     }
 }
@@ -219,7 +221,7 @@ fn one_relays_refusal_is_not_wiped_out_by_anothers_word() {
     let mut harness = opened(beside(Some("prod"), Some("prod")));
     press(&mut harness, Key::G);
     press(&mut harness, Key::D);
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     let id = harness.state().changes()[0].id.clone();
     press(&mut harness, Key::Escape);
     let refused = Err(NotDone::Refused("somebody was faster".to_owned()));
@@ -230,7 +232,7 @@ fn one_relays_refusal_is_not_wiped_out_by_anothers_word() {
     assert!(said.contains("somebody was faster") && said.contains("done on"), "{said}");
     // What was done can be taken back, there.
     press(&mut harness, Key::U);
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     let deeds = harness.state().sent.iter().filter(|task| matches!(task, Task::Action { .. }));
     assert_eq!(deeds.map(Task::relay).collect::<Vec<_>>(), [1]);
 }
@@ -240,7 +242,7 @@ fn what_was_not_confirmed_is_looked_up_with_the_next_sign_of_life_and_never_sent
     let mut harness = opened(Desk::with(&sick()));
     press(&mut harness, Key::G);
     press(&mut harness, Key::D);
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     let id = harness.state().changes()[0].id.clone();
     let lost = Err(NotDone::MayBeDone("it broke off".to_owned()));
     harness.state_mut().news(News::Done { relay: 0, id: id.clone(), result: lost });
@@ -286,7 +288,7 @@ fn the_dialog_says_how_much_it_covers_and_holds_the_versions_of_all_of_it() {
     harness.get_by_label_contains("Ctrl+Enter force open all 2 of");
     harness.get_by_label_contains("Now  7 waiting calls");
     harness.get_by_label_contains("30 running streams");
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     let expect = harness.state().changes()[0].expect.clone();
     let versions: Vec<u64> = expect.values().copied().collect();
     assert_eq!(versions, [9, 4], "{expect:?}");
@@ -297,14 +299,15 @@ fn what_several_relays_did_is_taken_back_on_all_of_them() {
     let mut harness = opened(beside(Some("prod"), Some("prod")));
     press(&mut harness, Key::G);
     press(&mut harness, Key::D);
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     let id = harness.state().changes()[0].id.clone();
     for relay in [0, 1] {
         let result = Ok(serde_json::json!({}));
         harness.state_mut().news(News::Done { relay, id: id.clone(), result });
     }
+    harness.state_mut().now += TYPING;
     press(&mut harness, Key::U);
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     let undone = |desk: &Desk| {
         let deeds = desk.sent.iter().filter(|task| matches!(task, Task::Action { .. }));
         deeds.map(Task::relay).collect::<Vec<_>>()
@@ -315,8 +318,9 @@ fn what_several_relays_did_is_taken_back_on_all_of_them() {
         let result = Ok(serde_json::json!({}));
         harness.state_mut().news(News::Done { relay, id: undo.clone(), result });
     }
+    harness.state_mut().now += TYPING;
     press(&mut harness, Key::U);
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     assert_eq!(undone(harness.state()).len(), 2, "once");
 }
 
@@ -336,7 +340,7 @@ fn a_preview_that_fails_takes_no_warning_away() {
     let found = Err(CallError::NotSent("no answer".to_owned()));
     harness.state_mut().news(News::Previewed { relay: 0, asked, found });
     harness.run_steps(2);
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     assert!(harness.state().changes().is_empty(), "it was not accepted");
 }
 
@@ -347,7 +351,7 @@ fn a_late_answer_to_an_earlier_change_is_not_the_last() {
     for _ in 0..2 {
         press(&mut harness, Key::G);
         press(&mut harness, Key::D);
-        press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+        confirm(&mut harness);
         press(&mut harness, Key::Escape);
         ids.push(harness.state().changes().last().unwrap().id.clone());
     }
@@ -383,7 +387,7 @@ fn a_test_call_is_not_taken_for_done_before_its_answer_is_known() {
     let mut harness = opened(Desk::with(&sick()));
     press(&mut harness, Key::G);
     press(&mut harness, Key::T);
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     let id = harness.state().console.model.dialog.as_ref().unwrap().id.clone();
     let lost = Err(NotDone::MayBeDone("it broke off".to_owned()));
     harness.state_mut().news(News::Done { relay: 0, id: id.clone(), result: lost });

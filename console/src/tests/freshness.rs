@@ -1,8 +1,8 @@
 //! Old looks old, and nothing is sent on the strength of it.
 
-use super::{Desk, opened, press, press_with};
+use super::{Desk, confirm, opened, press};
 use crate::news::News;
-use eframe::egui::{Key, Modifiers};
+use eframe::egui::Key;
 use egui_kittest::kittest::Queryable as _;
 use shared::admin::sample;
 use shared::{BreakerState, TransitionRule};
@@ -26,18 +26,18 @@ fn after_five_seconds_of_silence_the_cells_ask_and_actions_are_off() {
     press(&mut harness, Key::O);
     // All else that a change needs is there.
     harness.state_mut().console.model.dialog.as_mut().unwrap().reason = "hangs".to_owned();
-    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    confirm(&mut harness);
     assert!(harness.state().changes().is_empty(), "nothing is sent");
     harness.state_mut().event("snapshot", &board());
     harness.state_mut().work();
     harness.run_steps(2);
     assert!(harness.state().changes().is_empty(), "nothing was queued");
-    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    confirm(&mut harness);
     assert_eq!(harness.state().changes().len(), 1, "with news it is");
     press(&mut harness, Key::Escape);
     harness.state_mut().now += 5_001;
     press(&mut harness, Key::P);
-    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    confirm(&mut harness);
     assert!(
         harness.state().sent.iter().all(|task| !matches!(task, crate::task::Task::Action { .. }))
     );

@@ -1,6 +1,6 @@
 //! Orders: moved by keys and by dragging, and what was meant kept when a colleague is faster.
 
-use super::{Desk, opened, press, press_with};
+use super::{Desk, confirm, opened, press};
 use crate::dialog::About;
 use eframe::egui::{Key, Modifiers, Pos2, Rect};
 use egui_kittest::Harness;
@@ -8,7 +8,6 @@ use egui_kittest::kittest::Queryable as _;
 use shared::OverrideMode;
 use shared::admin::{Board, sample};
 
-const CONFIRM: (Modifiers, Key) = (Modifiers::COMMAND, Key::Enter);
 
 fn board() -> Board {
     sample::calm(&[("code", &["sol", "haiku", "opus"])])
@@ -66,12 +65,12 @@ fn what_was_meant_is_kept_when_a_colleague_is_faster_and_must_be_confirmed_anew(
     harness.state_mut().event("ladder", &theirs);
     harness.state_mut().work();
     harness.run_steps(3);
-    assert_eq!(mine(&harness), ["opus", "haiku", "sol"], "haiku before sol, on top of ben's");
+    assert_eq!(mine(&harness), ["haiku", "opus", "sol"], "haiku to the top, over ben's order");
     harness.get_by_label_contains("another order now by ben");
     harness.get_by_label_contains("config          theirs          mine");
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     assert!(harness.state().changes().is_empty(), "once is not enough");
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     let desk = harness.state();
     let [request] = desk.changes().try_into().unwrap();
     assert_eq!(request.expect["ladder/code"], 4, "on what is so now");
@@ -89,9 +88,9 @@ fn an_override_that_changes_under_the_dialog_must_be_confirmed_anew() {
     harness.state_mut().work();
     harness.run_steps(3);
     harness.get_by_label_contains("sol is demoted now, by ben");
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     assert!(harness.state().changes().is_empty());
-    press_with(&mut harness, CONFIRM.0, CONFIRM.1);
+    confirm(&mut harness);
     assert_eq!(harness.state().changes().len(), 1);
 }
 
@@ -105,6 +104,7 @@ fn a_key_that_is_held_down_confirms_once_only() {
     sample::force(&mut rung, OverrideMode::Demoted);
     harness.state_mut().event("rung", &rung);
     harness.state_mut().work();
+    harness.state_mut().preview_all();
     harness.run_steps(3);
     let key = |pressed| eframe::egui::Event::Key {
         key: Key::Enter,

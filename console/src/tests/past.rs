@@ -1,12 +1,12 @@
 //! History, Breakers and Actions: what they ask the relays for, and what is done from them.
 
-use super::{Desk, opened, press, press_with};
+use super::{Desk, confirm, opened, press};
 use crate::dialog::{About, OtherAction};
 use crate::history::Preset;
 use crate::model::Screen;
 use crate::news::News;
 use crate::task::{Task, Which};
-use eframe::egui::{Event, Key, Modifiers};
+use eframe::egui::{Event, Key};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use shared::OverrideMode;
@@ -252,7 +252,7 @@ fn what_is_in_force_is_extended_ended_or_taken_back() {
     }
     let mut harness = with_actions(vec![action("act_1", ActionKind::Change, true)]);
     press(&mut harness, Key::U);
-    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    confirm(&mut harness);
     let path = harness.state().sent.iter().find_map(|task| match task {
         Task::Action { path, ends: false, .. } => Some(path.join("/")),
         _ => None,
@@ -266,7 +266,7 @@ fn a_note_is_pinned_and_ended() {
     press(&mut harness, Key::ArrowDown);
     press(&mut harness, Key::N);
     type_text(&mut harness, "vendor says 30 min");
-    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    confirm(&mut harness);
     let sent = harness.state().sent.iter().find_map(|task| match task {
         Task::Action { path, body, ends: false, .. } => Some((path.clone(), body.clone())),
         _ => None,
@@ -281,7 +281,7 @@ fn a_note_is_pinned_and_ended() {
     press(&mut harness, Key::A);
     let dialog = harness.state().console.model.dialog.clone().unwrap();
     assert!(matches!(dialog.about, About::Other(OtherAction::EndNote { .. })), "{dialog:?}");
-    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    confirm(&mut harness);
     let ended = harness.state().sent.iter().any(|task| {
         matches!(task, Task::Action { path, ends: true, .. } if path.join("/") == "notes/note_1")
     });

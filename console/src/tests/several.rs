@@ -1,9 +1,9 @@
 //! Several relays on one board: the worst state and on how many, never an average; and each
 //! of them alone.
 
-use super::{Desk, opened, press, press_with};
+use super::{Desk, confirm, opened, press};
 use crate::model::View;
-use eframe::egui::{Key, Modifiers};
+use eframe::egui::Key;
 use egui_kittest::kittest::Queryable as _;
 use shared::OverrideMode;
 use shared::admin::{Board, sample};
@@ -67,7 +67,7 @@ fn a_change_goes_to_what_is_seen_each_with_its_own_version() {
     let mut harness = opened(Desk::of(&boards));
     press(&mut harness, Key::ArrowDown);
     press(&mut harness, Key::O);
-    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    confirm(&mut harness);
     let versions: Vec<_> =
         harness.state().changes().iter().map(|request| request.expect["rung/sol"]).collect();
     assert_eq!(versions, [3, 7]);
@@ -126,7 +126,7 @@ fn an_open_dialog_keeps_the_relays_that_it_was_opened_for() {
     harness.get_by_label_contains("test-1").click();
     harness.run_steps(3);
     assert_eq!(harness.state().console.model.view, View::Env(0), "not while a dialog is open");
-    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    confirm(&mut harness);
     let relays: Vec<usize> = harness
         .state()
         .sent
@@ -153,9 +153,9 @@ fn a_relay_that_comes_back_under_a_dialog_must_be_confirmed_too() {
     harness.state_mut().work();
     harness.run_steps(2);
     harness.get_by_label_contains("eu-2 can be reached now, too");
-    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    confirm(&mut harness);
     assert!(harness.state().changes().is_empty());
-    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    confirm(&mut harness);
     assert_eq!(harness.state().changes().len(), 2);
 }
 
@@ -167,7 +167,7 @@ fn orders_that_differ_are_not_overwritten_by_one_of_them() {
     press(&mut harness, Key::ArrowDown);
     press(&mut harness, Key::M);
     harness.state_mut().console.model.dialog.as_mut().unwrap().reason = "slow".to_owned();
-    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    confirm(&mut harness);
     assert!(harness.state().changes().is_empty());
     assert!(harness.query_all_by_label_contains("differs between relays").count() > 0);
 }
@@ -186,7 +186,7 @@ fn a_lost_relay_is_named_where_it_will_not_know() {
     press(&mut harness, Key::G);
     press(&mut harness, Key::O);
     harness.get_by_label_contains("eu-2 lost: will not know");
-    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    confirm(&mut harness);
     let relays: Vec<usize> = harness
         .state()
         .sent

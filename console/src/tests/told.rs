@@ -1,7 +1,7 @@
 //! What the window tells and asks beside its screens: alerts, the palette, the token, the
 //! summary, marks, and what a protected relay wants typed.
 
-use super::{Desk, opened, press, press_with};
+use super::{Desk, confirm, opened, press, press_with};
 use crate::news::News;
 use crate::task::{Task, Which};
 use eframe::egui::{Event, Key, Modifiers};
@@ -99,7 +99,7 @@ fn marked_rungs_are_changed_together() {
     assert_eq!(harness.query_all_by_label_contains(", marked").count(), 2);
     press(&mut harness, Key::D);
     harness.state_mut().console.model.dialog.as_mut().unwrap().reason = "maintenance".to_owned();
-    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    confirm(&mut harness);
     let demoted = |name: &str| Change::Override {
         target: Target::Rung(name.to_owned()),
         mode: OverrideMode::Demoted,
@@ -130,11 +130,13 @@ fn a_protected_relay_wants_its_env_typed_where_a_ladder_would_lose_its_last_rung
     press_with(&mut harness, Modifiers::ALT, Key::A);
     harness.state_mut().preview(last(WarningKind::LastRung));
     harness.run_steps(2);
-    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    confirm(&mut harness);
     assert!(harness.state().changes().is_empty(), "its env was not typed");
+    // From the reason on to the env: nothing takes the keys by itself.
+    press(&mut harness, Key::Tab);
     harness.event(Event::Text("PROD".to_owned()));
     harness.run_steps(2);
-    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    confirm(&mut harness);
     assert_eq!(harness.state().changes().len(), 1);
 }
 
