@@ -18,6 +18,21 @@ pub struct Command {
     pub msg: Msg,
 }
 
+impl Command {
+    /// Its words without what explains them, for a button.
+    #[must_use]
+    pub fn short(&self) -> &'static str {
+        self.words.split([':', '(', ';', ',']).next().unwrap_or_default().trim()
+    }
+}
+
+/// What can be done to a selected rung, by key.
+pub const OF_RUNG: [&str; 10] = ["o", "a", "d", "c", "e", "p", "t", "n", "x", "Enter"];
+/// What can be done to a selected ladder, by key.
+pub const OF_LADDER: [&str; 4] = ["m", "e", "n", "Enter"];
+/// What can be done to a selected action, by key.
+pub const OF_ACTION: [&str; 4] = ["e", "a", "u", "Y"];
+
 /// All of them, in the order of the list of keys.
 #[must_use]
 pub fn all() -> Vec<Command> {
@@ -36,18 +51,18 @@ pub fn all() -> Vec<Command> {
         board("g", "go to the worst trouble", board::Msg::Trouble(0)),
         board("]", "next trouble", board::Msg::Trouble(1)),
         board("[", "previous trouble", board::Msg::Trouble(-1)),
-        c("Enter", "into what is selected: its history", Msg::Enter),
-        force("o", "force open", OverrideMode::ForcedOpen),
-        force("c", "force closed", OverrideMode::ForcedClosed),
-        force("d", "demote: behind every other rung", OverrideMode::Demoted),
-        open("a", "back to auto; on Actions: end the selected one", dialog::Open::Auto),
-        open("e", "extend or shorten what is in force", dialog::Open::Extend),
-        open("m", "reorder the ladder", dialog::Open::Reorder),
+        c("Enter", "history: of what is selected", Msg::Enter),
+        force("o", "take out (force open): no traffic", OverrideMode::ForcedOpen),
+        open("a", "put back (auto); on Actions: end the selected one", dialog::Open::Auto),
+        force("d", "last choice (demote): behind every other rung", OverrideMode::Demoted),
+        force("c", "keep in (force closed): whatever its breaker says", OverrideMode::ForcedClosed),
+        open("e", "change the end: of what is in force", dialog::Open::Extend),
+        open("m", "reorder: the ladder", dialog::Open::Reorder),
         open("p", "probe now: end cool-down, hold or hard-down", dialog::Open::Probe),
-        open("t", "test call, outside all traffic", dialog::Open::Check),
-        open("u", "undo my last; on Actions: the selected one", dialog::Open::Undo),
-        open("n", "pin a note", dialog::Open::Note),
-        board("x", "mark the rung, to change several together", board::Msg::Mark),
+        open("t", "test call: outside all traffic", dialog::Open::Check),
+        open("u", "undo: my last; on Actions: the selected one", dialog::Open::Undo),
+        open("n", "note: pin one", dialog::Open::Note),
+        board("x", "mark: the rung, to change several together", board::Msg::Mark),
         board("v", "turn the Board: ladders, providers, domains", board::Msg::Turn),
         board("w", "worst ladders first, and back", board::Msg::WorstFirst),
         c("r", "next relays: an env together, or one alone", Msg::NextView),
@@ -63,7 +78,7 @@ pub fn all() -> Vec<Command> {
         c(".", "History: next group; Breakers: next span", Msg::Next),
         c("i", "ignore the alert of the title for 30 min", Msg::Mute),
         c("y", "copy a summary", Msg::Copy),
-        c("Y", "copy the id of what is selected", Msg::CopyId),
+        c("Y", "copy id: of what is selected", Msg::CopyId),
         setup("z", "times in UTC, or local", setup::Msg::Utc),
         setup("Ctrl+T", "light or dark", setup::Msg::Theme),
         setup("Ctrl++", "larger", setup::Msg::Scale(1)),
@@ -79,15 +94,24 @@ pub fn all() -> Vec<Command> {
 }
 
 /// Keys that are no commands of their own, for the list.
-pub const OTHERS: [(&str, &str); 7] = [
+pub const OTHERS: [(&str, &str); 10] = [
     ("arrows, h j k l", "move"),
     ("Ctrl+K", "all commands, by their words"),
     ("Ctrl+Enter", "do what the dialog says"),
     ("Alt+1–5", "in a dialog: how long"),
     ("Alt+S  Alt+X", "in a dialog: what it covers; cut streams"),
-    ("Alt+D  Alt+A", "in a dialog: demote instead; accept the loss"),
+    ("Alt+D  Alt+A", "in a dialog: last choice instead; accept the loss"),
+    ("Tab", "in a dialog: take the suggested reason over"),
+    ("right click", "all that can be done to what is under the pointer"),
+    ("drag a rung", "on the Board: to another place of its ladder"),
     ("Alt+↑ ↓", "in an order: move the rung"),
 ];
+
+/// The commands of these keys, in their order.
+pub fn with_keys(keys: &[&str]) -> impl Iterator<Item = Command> {
+    let all = all();
+    keys.iter().filter_map(move |key| all.iter().find(|command| command.key == *key).cloned())
+}
 
 /// The command of this key; `None`: it is no command's.
 #[must_use]
@@ -118,8 +142,8 @@ mod tests {
     #[test]
     fn commands_are_found_by_their_words_and_by_their_key() {
         assert_eq!(words(""), all().iter().map(|c| c.words).collect::<Vec<_>>());
-        assert_eq!(words("FORCE op"), ["force open"]);
-        assert!(words("m").contains(&"reorder the ladder"));
+        assert_eq!(words("FORCE op"), ["take out (force open): no traffic"]);
+        assert!(words("m").contains(&"reorder: the ladder"));
         assert_eq!(words("no such thing"), Vec::<&str>::new());
     }
 
@@ -131,6 +155,18 @@ mod tests {
                 other.words == one.words || !one.key.is_empty() && other.key == one.key
             });
             assert_eq!(twin.map(|twin| twin.words), None, "{}", one.words);
+        }
+    }
+
+    #[test]
+    fn a_buttons_words_are_short_and_each_key_of_a_menu_has_its_command() {
+        for keys in [&OF_RUNG[..], &OF_LADDER, &OF_ACTION] {
+            let found: Vec<_> = with_keys(keys).collect();
+            assert_eq!(found.iter().map(|it| it.key).collect::<Vec<_>>(), keys);
+            for command in found {
+                let short = command.short();
+                assert!((3..=14).contains(&short.len()), "{short}");
+            }
         }
     }
 

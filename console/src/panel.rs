@@ -1,6 +1,7 @@
 //! The parts of the window: each turns its part of the model into what it draws, and what
 //! the engineer does there into messages.
 
+pub(crate) mod acts;
 pub mod help;
 pub(crate) mod palette;
 pub mod status;

@@ -82,8 +82,12 @@ impl Desk {
     pub(super) fn preview_all(&mut self) {
         let Some(dialog) = &self.console.model.dialog else { return };
         let asked = dialog.asked;
-        let waits: Vec<usize> =
-            dialog.previews.keys().copied().filter(|it| dialog.answered.get(it) != Some(&asked)).collect();
+        let waits: Vec<usize> = dialog
+            .previews
+            .keys()
+            .copied()
+            .filter(|it| dialog.answered.get(it) != Some(&asked))
+            .collect();
         for relay in waits {
             let found = Ok(Preview { ladders: Vec::new(), warnings: Vec::new() });
             self.news(News::Previewed { relay, asked, found });

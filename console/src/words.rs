@@ -5,14 +5,25 @@ use shared::admin::RungState;
 use shared::admin::actions::Action;
 use shared::{OverrideMode, TransitionRule};
 
-/// An override, as a thing to do.
+/// An override of `whom`, as a thing to do.
 #[must_use]
-pub const fn mode(mode: OverrideMode) -> &'static str {
+pub fn set(mode: OverrideMode, whom: &str) -> String {
     match mode {
-        OverrideMode::Auto => "back to auto",
-        OverrideMode::ForcedOpen => "force open",
-        OverrideMode::ForcedClosed => "force closed",
-        OverrideMode::Demoted => "demote",
+        OverrideMode::Auto => format!("Put back {whom}"),
+        OverrideMode::ForcedOpen => format!("Take out {whom}"),
+        OverrideMode::ForcedClosed => format!("Keep in {whom}"),
+        OverrideMode::Demoted => format!("Make {whom} the last choice"),
+    }
+}
+
+/// What an override does.
+#[must_use]
+pub const fn explained(mode: OverrideMode) -> &'static str {
+    match mode {
+        OverrideMode::Auto => "Its breaker decides again (auto).",
+        OverrideMode::ForcedOpen => "It gets no traffic (force open).",
+        OverrideMode::ForcedClosed => "It gets traffic whatever its breaker says (force closed).",
+        OverrideMode::Demoted => "It gets traffic only when no other rung can (demote).",
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::rows::{Row, rows};
 use crate::actions;
+use crate::commands::OF_ACTION;
 use crate::model::Loaded;
+use crate::panel::acts::{buttons, menu};
 use crate::panel::{Scene, line, strong};
 use crate::theme::mono;
 use eframe::egui::{CentralPanel, Frame, Margin, RichText, ScrollArea, Ui};
@@ -41,8 +43,7 @@ fn list(ui: &mut Ui, scene: &mut Scene<'_>) {
     strong(ui, "past", colours.text);
     past.into_iter().for_each(|action| row(ui, scene, action));
     ui.add_space(8.0);
-    let keys = "↑ ↓ select   e extend or shorten   a end it now   u take it back   Y copy its id";
-    line(ui, keys, colours.dim);
+    buttons(ui, scene, &OF_ACTION);
 }
 
 fn heading() -> String {
@@ -81,7 +82,9 @@ fn row(ui: &mut Ui, scene: &mut Scene<'_>, row: &Row<'_>) {
     if chosen && !ui.is_rect_visible(label.rect) {
         label.scroll_to_me(None);
     }
+    let select = || actions::Msg::Select(action.id.clone()).into();
+    menu(&label, scene, &OF_ACTION, select);
     if label.clicked() {
-        scene.send(actions::Msg::Select(action.id.clone()));
+        scene.send(select());
     }
 }

@@ -57,6 +57,13 @@ pub enum Open {
     Extend,
     /// For the selected ladder's order.
     Reorder,
+    /// For the selected ladder's order, with a rung moved already.
+    Move {
+        /// Its place.
+        from: usize,
+        /// Where it goes.
+        to: usize,
+    },
     /// For a note on what is selected.
     Note,
     /// To end the selected rung's cool-down, hold or hard-down.

@@ -5,9 +5,9 @@ use super::about::{About, OtherAction};
 use super::order;
 use super::state::Dialog;
 use crate::model::Model;
-use shared::{OrderSource, OverrideMode};
 use shared::admin::RungState;
 use shared::admin::changes::{Change, ChangeRequest, ConfigWord, NewOrder, Target};
+use shared::{OrderSource, OverrideMode};
 use std::collections::BTreeMap;
 
 impl Dialog {
@@ -198,7 +198,7 @@ impl Dialog {
         if !lost.is_empty() {
             let lost = lost.join(", ");
             return Some(format!(
-                "no rung would be left of {lost}: accept that, or demote instead"
+                "no rung would be left of {lost}: accept that, or make it the last choice"
             ));
         }
         if let About::Order { ladder, .. } | About::ConfigOrder { ladder } = &self.about

@@ -20,7 +20,8 @@ pub(crate) fn open(model: &mut Model, which: Open, now: i64, id: String) -> Vec<
         Open::Force(mode) => force(model, mode, now, id),
         Open::Auto => auto(model, now, id),
         Open::Extend => extend(model, now, id),
-        Open::Reorder => reorder(model, now, id),
+        Open::Reorder => reorder(model, None, now, id),
+        Open::Move { from, to } => reorder(model, Some((from, to)), now, id),
         Open::Note | Open::Probe | Open::Check => other(model, which, now, id),
         Open::Undo => undo(model, now, id),
     }
@@ -108,7 +109,7 @@ fn extend(model: &mut Model, now: i64, id: String) -> Vec<Task> {
     show(model, dialog)
 }
 
-fn reorder(model: &mut Model, now: i64, id: String) -> Vec<Task> {
+fn reorder(model: &mut Model, moved: Option<(usize, usize)>, now: i64, id: String) -> Vec<Task> {
     let Some(ladder) = model.selected.ladder.clone() else {
         model.notify("select a ladder first", now);
         return Vec::new();
@@ -118,7 +119,10 @@ fn reorder(model: &mut Model, now: i64, id: String) -> Vec<Task> {
     let at = model.selected.rung.as_ref().and_then(chosen);
     // It is done beside the Board.
     model.screen = Screen::Board;
-    let dialog = Dialog::order(model, id, &ladder, at.unwrap_or(0));
+    let mut dialog = Dialog::order(model, id, &ladder, at.unwrap_or(0));
+    if let (Some(dialog), Some((from, to))) = (&mut dialog, moved) {
+        dialog.place(from, to);
+    }
     show(model, dialog)
 }
 

@@ -7,11 +7,14 @@ use crate::dialog::is_order;
 use crate::dialog::{About, Dialog, OtherAction, Sent};
 use crate::model::{Loaded, Model};
 use crate::msg::Msg;
+use crate::panel::acts::hint;
 use crate::panel::{Scene, cut, focus_once, line, strong};
 use crate::theme::mono;
 
 use crate::words;
-use eframe::egui::{Align2, Button, Color32, Context, Id, Modal, RichText, ScrollArea, TextEdit, Ui};
+use eframe::egui::{
+    Align2, Button, Color32, Context, Id, Modal, RichText, ScrollArea, TextEdit, Ui,
+};
 use shared::OverrideMode;
 use shared::admin::actions::{BeforeAfter, LadderPreview, StepPreview, Warning, WarningKind};
 use shared::figures::{UNKNOWN, per_hour, percent, wait};
@@ -83,22 +86,13 @@ pub fn what(dialog: &Dialog, model: &Model) -> String {
         _ => rungs.join(", "),
     };
     match &dialog.about {
-        About::Rungs { rungs, mode: OverrideMode::Auto, cover, .. } => {
-            format!("{} back to auto", whom(rungs, *cover))
-        }
-        About::Rungs { rungs, mode, cover, .. } => {
-            let mut words = format!("{} {}", words::mode(*mode), whom(rungs, *cover));
-            if let Some(first) = words.get_mut(..1) {
-                first.make_ascii_uppercase();
-            }
-            words
-        }
+        About::Rungs { rungs, mode, cover, .. } => words::set(*mode, &whom(rungs, *cover)),
         About::Order { ladder, .. } => format!("Reorder {ladder}"),
         About::ConfigOrder { ladder } => format!("{ladder} back to the config's order"),
         About::Other(OtherAction::Probe { rung }) => format!("Probe {rung} now"),
         About::Other(OtherAction::Check { rung }) => format!("Test call to {rung}"),
         About::Other(OtherAction::Undo { what, .. }) if what.is_empty() => {
-            "Undo my last".to_owned()
+            "Undo my last change".to_owned()
         }
         About::Other(OtherAction::Undo { what, .. }) => format!("Undo: {what}"),
         About::Other(OtherAction::Note { rung, ladder }) => format!("Note on {}", on(rung, ladder)),
@@ -115,6 +109,7 @@ fn about(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
             } else {
                 crate::panel::cut(ui, format!("What {}", rungs.join(", ")), colours.text);
             }
+            line(ui, words::explained(*mode), colours.dim);
             if *mode == OverrideMode::ForcedOpen {
                 now(ui, scene, &dialog.covered(scene.model), *cut);
             }
@@ -156,7 +151,7 @@ fn covers(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, cover: usize) {
             }
         }
         if several {
-            line(ui, "Alt+S", scene.colours.dim);
+            hint(ui, scene, "Alt+S", dialog::Msg::Cover);
         }
     });
 }
@@ -254,7 +249,8 @@ pub(super) fn then(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, short: b
         warn(ui, scene, dialog, warning);
     }
     if matches!(dialog.about, About::Rungs { mode: OverrideMode::ForcedOpen, .. }) {
-        line(ui, "Demote instead keeps it as the last choice (Alt+D)", colours.dim);
+        let text = "Last choice instead (Alt+D): it stays for when no other rung can";
+        hint(ui, scene, text, dialog::Msg::Demote);
     }
 }
 
@@ -371,7 +367,7 @@ pub(super) fn ending(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
         }
         let words = match &dialog.about {
             About::Order { .. } => "set this order".to_owned(),
-            _ => what(dialog, scene.model).to_lowercase(),
+            _ => what(dialog, scene.model),
         };
         let text = RichText::new(format!("Ctrl+Enter {words}")).font(mono());
         if ui.add_enabled(obstacle.is_none(), Button::new(text)).clicked() {

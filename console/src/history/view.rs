@@ -7,6 +7,8 @@ use super::row::{count, heading, row};
 use super::update::GROUPS;
 use crate::history;
 use crate::model::Loaded;
+use crate::msg::Msg;
+use crate::panel::acts::hint;
 use crate::panel::{Scene, cut, focus_once, line};
 use crate::theme::mono;
 use shared::RequestOutcome;
@@ -46,6 +48,7 @@ fn filters(ui: &mut Ui, scene: &mut Scene<'_>) {
         }
         ui.separator();
         filter(ui, scene);
+        hint(ui, scene, "f follow", history::Msg::Follow);
         line(ui, count(&scene.model.history), colours.dim);
     });
     let history = &scene.model.history;
@@ -76,7 +79,8 @@ fn filter(ui: &mut Ui, scene: &mut Scene<'_>) {
     if edit.changed() {
         scene.send(history::Msg::FilterText(text));
     }
-    line(ui, "Enter, Esc", scene.colours.dim);
+    hint(ui, scene, "Enter apply", Msg::Enter);
+    hint(ui, scene, "Esc leave", Msg::Back);
 }
 
 /// What went wrong most in the window.
@@ -94,7 +98,8 @@ fn groups(ui: &mut Ui, scene: &mut Scene<'_>) {
                 scene.send(history::Msg::Group(place));
             }
         }
-        line(ui, ". next, Enter narrows", scene.colours.dim);
+        hint(ui, scene, ". next", Msg::Next);
+        hint(ui, scene, "Enter narrow to it", Msg::Enter);
     });
 }
 

@@ -1,7 +1,9 @@
 //! The list of keys.
 
 use super::Scene;
+use super::acts::hint;
 use crate::commands;
+use crate::msg::Msg;
 use crate::theme::mono;
 use eframe::egui::{Align2, Context, Grid, RichText, ScrollArea, Window};
 
@@ -30,6 +32,7 @@ pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
                     ui.add_space(18.0);
                 }
             });
+            hint(ui, scene, "Esc close", Msg::Back);
         });
     });
 }

@@ -1,5 +1,6 @@
 //! The palette: all commands, by their words.
 
+use super::acts::hint;
 use super::{Scene, line};
 use crate::commands;
 use crate::msg::Msg;
@@ -20,6 +21,7 @@ pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
         if edit.changed() {
             scene.send(Msg::PaletteText(text));
         }
+        hint(ui, scene, "Esc close", Msg::Back);
         let found = commands::found(&palette.text);
         if found.is_empty() {
             line(ui, "no command has these words", scene.colours.warn);

@@ -1,6 +1,9 @@
 //! The line at the bottom: how old the news is, how the relays are, what was said last.
 
+use super::acts::hint;
 use super::{Scene, line};
+use crate::msg::Msg;
+use crate::{board, dialog};
 use eframe::egui::{Align, Layout, Ui};
 use shared::figures::span;
 
@@ -29,7 +32,12 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
             health(ui, scene, board, stale);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            line(ui, "? keys  Ctrl+K  g worst  y copy", colours.dim);
+            // From right to left.
+            hint(ui, scene, "? keys", Msg::Help);
+            hint(ui, scene, "Ctrl+K commands", Msg::Palette);
+            hint(ui, scene, "g worst", board::Msg::Trouble(0));
+            hint(ui, scene, "y copy", Msg::Copy);
+            hint(ui, scene, "u undo", dialog::Open::Undo);
             let said = scene.model.said.as_ref();
             if let Some((text, _)) = said.filter(|(_, until)| scene.now < *until) {
                 super::cut(ui, text.clone(), colours.text);

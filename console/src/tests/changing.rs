@@ -25,7 +25,6 @@ fn nothing() -> Preview {
     Preview { ladders: Vec::new(), warnings: Vec::new() }
 }
 
-
 #[test]
 fn from_a_cold_window_a_provider_is_forced_open_in_five_presses() {
     let mut harness = opened(Desk::with(&sick()));
@@ -285,7 +284,7 @@ fn the_dialog_says_how_much_it_covers_and_holds_the_versions_of_all_of_it() {
     press(&mut harness, Key::G);
     press(&mut harness, Key::O);
     press_with(&mut harness, Modifiers::ALT, Key::S);
-    harness.get_by_label_contains("Ctrl+Enter force open all 2 of");
+    harness.get_by_label_contains("Ctrl+Enter Take out all 2 of");
     harness.get_by_label_contains("Now  7 waiting calls");
     harness.get_by_label_contains("30 running streams");
     confirm(&mut harness);

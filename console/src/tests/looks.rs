@@ -37,7 +37,7 @@ fn every_screen_is_drawn_in_both_themes_at_every_scale() {
             }
             press(&mut harness, Key::G);
             press(&mut harness, Key::O);
-            harness.get_by_label_contains("Ctrl+Enter force open");
+            harness.get_by_label_contains("Ctrl+Enter Take out");
             press(&mut harness, Key::Escape);
             press(&mut harness, Key::M);
             harness.get_by_label_contains("Ctrl+Enter set this order");

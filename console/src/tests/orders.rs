@@ -8,7 +8,6 @@ use egui_kittest::kittest::Queryable as _;
 use shared::OverrideMode;
 use shared::admin::{Board, sample};
 
-
 fn board() -> Board {
     sample::calm(&[("code", &["sol", "haiku", "opus"])])
 }

@@ -4,6 +4,8 @@ use crate::board;
 use crate::board::Turn;
 use crate::board::cell::{Fill, cell};
 use crate::board::groups::{P95, Together, groups, together};
+use crate::commands::OF_RUNG;
+use crate::panel::acts::menu;
 use crate::panel::{Scene, line};
 use crate::theme::mono;
 use eframe::egui::{RichText, Ui};
@@ -66,8 +68,11 @@ fn heading(ui: &mut Ui, scene: &mut Scene<'_>, board: &Board, name: &str, rungs:
     let text = RichText::new(text).font(mono()).color(colour).strong();
     let label =
         ui.selectable_label(is_all, text).on_hover_text("all of it, to be changed together");
+    let select = || board::Msg::Heading(names).into();
     if label.clicked() {
-        scene.send(board::Msg::Heading(names));
+        scene.send(select());
+    } else {
+        menu(&label, scene, &OF_RUNG, select);
     }
 }
 
@@ -103,7 +108,10 @@ fn one(ui: &mut Ui, scene: &mut Scene<'_>, rung: &RungState, stale: Option<i64>)
         crate::words::short_cause(rung),
     );
     let chosen = scene.model.selected.rung.as_ref() == Some(&rung.name);
-    if ui.selectable_label(chosen, RichText::new(text).font(mono()).color(colour)).clicked() {
-        scene.send(board::Msg::Select { ladder: None, rung: Some(rung.name.clone()) });
+    let label = ui.selectable_label(chosen, RichText::new(text).font(mono()).color(colour));
+    let select = || board::Msg::Select { ladder: None, rung: Some(rung.name.clone()) }.into();
+    menu(&label, scene, &OF_RUNG, select);
+    if label.clicked() {
+        scene.send(select());
     }
 }

@@ -6,7 +6,10 @@
 use crate::board;
 use crate::board::cell::{Cell, Fill, cell, ladder};
 use crate::board::order::ladders;
+use crate::commands::{OF_LADDER, OF_RUNG};
+use crate::dialog;
 use crate::panel::Scene;
+use crate::panel::acts::menu;
 use crate::theme::{BLOCK, ON_BLOCK, mono};
 
 use eframe::egui::{
@@ -100,8 +103,10 @@ fn one(ui: &mut Ui, scene: &mut Scene<'_>, state: &LadderState, grid: Grid) {
     if chosen {
         follow(ui, &cell);
     }
+    let select = || board::Msg::Select { ladder: Some(state.name.clone()), rung: None }.into();
+    menu(&cell, scene, &OF_LADDER, select);
     if cell.clicked() {
-        scene.send(board::Msg::Select { ladder: Some(state.name.clone()), rung: None });
+        scene.send(select());
     }
     for (place, name) in state.order.iter().enumerate().take(grid.columns) {
         let more = state.order.len() - grid.columns.min(state.order.len());
@@ -119,11 +124,29 @@ fn one(ui: &mut Ui, scene: &mut Scene<'_>, state: &LadderState, grid: Grid) {
             (true, false) => Badge::Same,
             _ => Badge::No,
         };
-        if rung_cell(ui, scene, state, rung, mark, grid).clicked() {
+        let cell = rung_cell(ui, scene, state, rung, mark, grid);
+        let select = || {
             let (ladder, rung) = (Some(state.name.clone()), Some(name.clone()));
-            scene.send(board::Msg::Select { ladder, rung });
+            board::Msg::Select { ladder, rung }.into()
+        };
+        menu(&cell, scene, &OF_RUNG, select);
+        if cell.clicked() {
+            scene.send(select());
+        }
+        if let Some(to) = dropped_at(&cell, place, state.order.len(), grid) {
+            scene.send(select());
+            scene.send(dialog::Open::Move { from: place, to });
         }
     }
+}
+
+/// The place of its ladder onto which the rung at `place` was dragged, if it was.
+fn dropped_at(cell: &Response, place: usize, count: usize, grid: Grid) -> Option<usize> {
+    let pointer = cell.interact_pointer_pos().filter(|_| cell.drag_stopped())?;
+    #[expect(clippy::cast_possible_truncation, reason = "a few columns")]
+    let by = ((pointer.x - cell.rect.center().x) / grid.width).round() as isize;
+    let to = place.saturating_add_signed(by).min(count.saturating_sub(1));
+    (to != place).then_some(to)
 }
 
 /// Keeps the selected row in view, when it was selected just now.
@@ -225,7 +248,8 @@ fn rung_cell(
     let step = state.steps.iter().find(|step| step.rung == rung.name);
     let spread = scene.model.spread(&rung.name);
     let mut said = cell(rung, step, scene.relay_now(), grid.stale, spread);
-    let (rect, response) = ui.allocate_exact_size(vec2(grid.width, grid.row), Sense::click());
+    let sense = Sense::click_and_drag();
+    let (rect, response) = ui.allocate_exact_size(vec2(grid.width, grid.row), sense);
     let inner = rect.shrink(1.5);
     if mark != Badge::No {
         ui.painter().rect_filled(inner, 2.0, colours.chosen);

@@ -1,7 +1,9 @@
 //! The side panel: all that is known of the selected rung, or of the selected ladder.
 
 use crate::board::cell::cell;
+use crate::commands::{OF_LADDER, OF_RUNG};
 use crate::model::Spread;
+use crate::panel::acts::buttons;
 use crate::panel::{Scene, line, strong};
 use eframe::egui::Ui;
 use shared::admin::{Board, LadderState, RungState};
@@ -32,16 +34,16 @@ pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
             line(ui, text, colour);
         }
     }
+    ui.add_space(6.0);
+    match (rung, ladder) {
+        (Some(_), _) => buttons(ui, scene, &OF_RUNG),
+        (None, Some(_)) => buttons(ui, scene, &OF_LADDER),
+        (None, None) => buttons(ui, scene, &["g", "?"]),
+    }
 }
 
 fn nothing() -> Vec<String> {
-    vec![
-        "nothing is selected".to_owned(),
-        String::new(),
-        "g        the worst trouble".to_owned(),
-        "arrows   move".to_owned(),
-        "?        all keys".to_owned(),
-    ]
+    vec!["nothing is selected".to_owned(), "arrows or a click select".to_owned()]
 }
 
 fn of_rung(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
@@ -78,10 +80,6 @@ fn of_rung(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
     out.extend(relays(scene, &rung.name));
     out.extend(figures(scene, rung));
     out.extend(place(scene, rung));
-    out.push(String::new());
-    out.push("o open  c closed  d demote  a auto".to_owned());
-    out.push("p probe now  t test call  n note".to_owned());
-    out.push("Enter history  x mark  e extend".to_owned());
     out
 }
 
@@ -261,8 +259,6 @@ fn of_ladder(scene: &Scene<'_>, ladder: &LadderState) -> Vec<String> {
             budget.retry.cap,
             wait(budget.hedge_delay_ms)
         ),
-        String::new(),
-        "m reorder  Enter history".to_owned(),
     ]);
     out
 }
