@@ -25,6 +25,9 @@ pub struct Args {
     /// and tessellate, in microseconds, and how many requests its list has
     #[arg(long, value_name = "FILE")]
     pub frames: Option<PathBuf>,
+    /// Write what is in the window and where, with each frame: for tests
+    #[arg(long, value_name = "FILE")]
+    pub widgets: Option<PathBuf>,
 }
 
 impl Args {

@@ -30,6 +30,7 @@ pub mod summary;
 pub mod task;
 pub mod theme;
 pub mod update;
+pub mod widgets;
 pub mod window;
 pub mod words;
 
@@ -98,6 +99,8 @@ impl Console {
             _ => keys::Focus::None,
         };
         let pressed = ctx.input(|input| keys::read(input, &self.model, focus, now));
+        // It confirms the dialog, and presses no button that has the focus.
+        ctx.input_mut(|input| input.consume_key(egui::Modifiers::COMMAND, egui::Key::Enter));
         let colours = Colours::of(self.model.settings.light);
         let mut scene = Scene { model: &self.model, now, local, colours, out: pressed };
         let bar = Frame::new().fill(colours.ground).inner_margin(Margin::symmetric(6, 3));

@@ -9,6 +9,7 @@ use console::args::Args;
 use console::frames::Frames;
 use console::link::Link;
 use console::settings::{self, Settings};
+use console::widgets::Widgets;
 use console::window::{TITLE, Window};
 use eframe::egui::ViewportBuilder;
 use shared::remote::{Remote, RemoteError};
@@ -33,7 +34,10 @@ fn main() -> ExitCode {
     let frames = args.frames.as_deref().map(append).transpose();
     let remotes = open(&relays, args.token_file.as_deref()).map_err(|why| why.to_string());
     match remotes.and_then(|remotes| Ok((remotes, frames?))) {
-        Ok((remotes, frames)) => window(Settings { relays, ..settings }, remotes, frames),
+        Ok((remotes, frames)) => {
+            let widgets = args.widgets.map(Widgets::at);
+            window(Settings { relays, ..settings }, remotes, frames, widgets)
+        }
         Err(why) => fail(2, &why),
     }
 }
@@ -51,7 +55,12 @@ fn open(urls: &[String], token_file: Option<&Path>) -> Result<Vec<Remote>, Remot
     Ok(remotes)
 }
 
-fn window(settings: Settings, remotes: Vec<Remote>, frames: Option<Frames>) -> ExitCode {
+fn window(
+    settings: Settings,
+    remotes: Vec<Remote>,
+    frames: Option<Frames>,
+    widgets: Option<Widgets>,
+) -> ExitCode {
     let viewport = ViewportBuilder::default()
         .with_title(TITLE)
         .with_app_id("belay-console")
@@ -63,6 +72,9 @@ fn window(settings: Settings, remotes: Vec<Remote>, frames: Option<Frames>) -> E
         options,
         Box::new(move |cc| {
             let (tell, news) = console::window::news();
+            if let Some(widgets) = widgets {
+                cc.egui_ctx.add_plugin(widgets);
+            }
             let ctx = cc.egui_ctx.clone();
             let wake = move |after| ctx.request_repaint_after(after);
             let link = Link::start(remotes, tell.clone(), Box::new(wake))?;

@@ -35,10 +35,13 @@ pub fn action(action: &Action) -> String {
     if reason.is_empty() { what } else { format!("{what}  \"{reason}\"") }
 }
 
-/// Why an operator would lay hands on a rung: what its breaker says of it.
+/// Why an operator would change a rung: what its breaker says of it. Empty where that is only
+/// what an operator did before.
 #[must_use]
 pub fn reason(rung: &RungState) -> String {
-    rung.health.cause.as_ref().map(|cause| cause.text.clone()).unwrap_or_default()
+    let cause = rung.health.cause.as_ref();
+    let cause = cause.filter(|cause| cause.rule.known() != Some(TransitionRule::Operator));
+    cause.map(|cause| cause.text.clone()).unwrap_or_default()
 }
 
 /// The cause of a rung's state in three words.

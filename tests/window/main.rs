@@ -4,15 +4,17 @@
 //! `cargo build --release -p relay -p console -p tests --bins`, then
 //! `cargo run --release -p tests --bin window -- shots [FOLDER]` writes a picture of every screen
 //! in both themes, `… -- cost` measures frames, processor time, memory, and how soon a breaker's
-//! opening is on the screen.
+//! opening is on the screen, `… -- hands` works it and fails on what is wrong.
 //!
-//! Relay, journal, feed and window are the real ones; the providers are `belay mock`'s. Nothing is
-//! asserted: pictures are for eyes, and figures are those of this machine, which draws without a
+//! Relay, journal, feed and window are the real ones; the providers are `belay mock`'s. Of pictures
+//! and figures nothing is asserted: they are for eyes, and of this machine, which draws without a
 //! GPU here. It needs Xvfb and xdotool, which `tests/run` installs.
 
 mod cast;
+mod clipboard;
 mod cost;
 mod display;
+mod hands;
 mod journal;
 mod picture;
 #[path = "../bench/process.rs"]
@@ -37,7 +39,8 @@ type Res<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 const HELP: &str = "\
 window shots [FOLDER]   a picture of every screen in both themes; default target/screens
-window cost             frames, processor time, memory, and how soon a transition is seen";
+window cost             frames, processor time, memory, and how soon a transition is seen
+window hands            works it by keyboard alone and by mouse alone; fails on what is wrong";
 
 /// How often what is waited for is looked at.
 const LOOK: Duration = Duration::from_millis(5);
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         ["shots"] => target().and_then(|target| shots::shots(&target.join("screens"))),
         ["shots", folder] => shots::shots(&PathBuf::from(folder)),
         ["cost"] => cost::cost(),
+        ["hands"] => hands::hands(),
         ["--help" | "-h"] => {
             say(HELP);
             Ok(())

@@ -21,6 +21,8 @@ use shared::figures::{UNKNOWN, per_hour, percent, wait};
 
 /// Its width.
 const WIDTH: f32 = 760.0;
+/// Reasons that are often true.
+const REASONS: [&str; 3] = ["incident", "planned work", "cost"];
 /// Width of the dialog for an order.
 const REORDER: f32 = 420.0;
 /// Height of the figures of what would come of it.
@@ -222,7 +224,16 @@ pub(super) fn why(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, width: f3
             scene.send(dialog::Msg::Reason(reason));
         }
     });
-    let Some(env) = dialog.must_type(scene.model) else { return };
+    if let Some(env) = dialog.must_type(scene.model) {
+        type_env(ui, scene, dialog, &env);
+    }
+    if !dialog.is_sent() {
+        reasons(ui, scene, dialog);
+    }
+}
+
+/// The env of a protected relay, typed out.
+fn type_env(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, env: &str) {
     ui.horizontal(|ui| {
         let label = ui.label(RichText::new(format!("Type {env}")).font(mono()));
         let mut typed = dialog.typed.clone();
@@ -231,6 +242,22 @@ pub(super) fn why(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog, width: f3
         let edit = edit.labelled_by(label.id);
         if edit.changed() {
             scene.send(dialog::Msg::Typed(typed));
+        }
+    });
+}
+
+/// Reasons for the pointer: the suggestion, and what is often true.
+fn reasons(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
+    if matches!(dialog.about, About::Other(_)) {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        line(ui, "    ", scene.colours.dim);
+        let suggestion = Some(dialog.suggestion.as_str()).filter(|text| !text.is_empty());
+        for text in suggestion.into_iter().chain(REASONS) {
+            if ui.small_button(RichText::new(text).font(mono())).clicked() {
+                scene.send(dialog::Msg::Reason(text.to_owned()));
+            }
         }
     });
 }

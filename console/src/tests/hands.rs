@@ -89,6 +89,21 @@ fn tab_stays_within_the_dialog_and_space_presses_nothing_behind_it() {
 }
 
 #[test]
+fn ctrl_enter_presses_no_button_that_has_the_focus() {
+    let calm = sample::calm(&[("code", &["sol", "haiku", "opus"])]);
+    let mut harness = opened(Desk::with(&calm));
+    press(&mut harness, Key::ArrowDown);
+    press(&mut harness, Key::O);
+    harness.state_mut().preview_all();
+    // Without a suggestion it goes on to the first reason for the pointer.
+    press(&mut harness, Key::Tab);
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    assert_eq!(reason(&harness), "");
+    press(&mut harness, Key::Enter);
+    assert_eq!(reason(&harness), "incident", "it has the focus");
+}
+
+#[test]
 fn the_pointer_reaches_nothing_behind_a_dialog() {
     let mut harness = asking();
     let tab = harness.get_by_label_contains("2 History").rect().center();
