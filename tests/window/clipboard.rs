@@ -1,11 +1,11 @@
 //! The clipboard of the screen, as any other program sees it.
 
-use crate::Res;
 use crate::display::Display;
+use crate::{Res, wait_for};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use x11rb::connection::Connection as _;
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
@@ -70,22 +70,15 @@ impl Clipboard {
         let place = self.atom("BELAY_TEST")?;
         let connection = &self.connection;
         connection.convert_selection(self.window, clipboard, text, place, CURRENT_TIME)?.check()?;
-        let began = Instant::now();
-        while began.elapsed() < ANSWER {
-            match connection.poll_for_event()? {
-                Some(Event::SelectionNotify(told)) if told.property == NONE => return Ok(None),
-                Some(Event::SelectionNotify(_)) => {
-                    let any = AtomEnum::ANY;
-                    let found = connection
-                        .get_property(true, self.window, place, any, 0, 65_536)?
-                        .reply()?;
-                    return Ok(Some(String::from_utf8(found.value)?));
-                }
-                Some(_) => {}
-                None => std::thread::sleep(LOOK),
+        wait_for("the clipboard's owner", ANSWER, || match connection.poll_for_event()? {
+            Some(Event::SelectionNotify(told)) if told.property == NONE => Ok(Some(None)),
+            Some(Event::SelectionNotify(_)) => {
+                let any = AtomEnum::ANY;
+                let found = connection.get_property(true, self.window, place, any, 0, 65_536)?;
+                Ok(Some(Some(String::from_utf8(found.reply()?.value)?)))
             }
-        }
-        Ok(None)
+            _ => Ok(None),
+        })
     }
 
     /// Puts a text into it, as a program does that answers whoever pastes.

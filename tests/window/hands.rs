@@ -90,7 +90,9 @@ impl Hand<'_, '_> {
     /// Waits until the board has the first ladder in this order.
     fn until_order(&self, order: &[String]) -> Res<()> {
         wait_for(&format!("the order {order:?}"), SOON, || {
-            Ok((self.world.board()?.ladders[0].order == order).then_some(()))
+            let board = self.world.board()?;
+            let first = board.ladders.first().map(|ladder| &ladder.order[..]);
+            Ok((first == Some(order)).then_some(()))
         })
     }
 }
@@ -199,12 +201,14 @@ fn by_mouse(hand: &mut Hand<'_, '_>) -> Res<()> {
     say("  a click, put back, a reason, do it: opus is back");
 
     // By a drag: the first cell onto the second.
-    let was = hand.world.board()?.ladders[0].order.clone();
-    hand.window.drag(&format!("{}, ", was[0]), &format!("{}, ", was[1]))?;
+    let board = hand.world.board()?;
+    let was = board.ladders.first().map(|ladder| ladder.order.clone()).unwrap_or_default();
+    let [first, second, third] = &was[..] else { return Err(format!("an order: {was:?}").into()) };
+    hand.window.drag(&format!("{first}, "), &format!("{second}, "))?;
     hand.window.click("cost", Button::Left)?;
     hand.window.click_enabled("Ctrl+Enter")?;
     hand.did()?;
-    let now = [was[1].clone(), was[0].clone(), was[2].clone()];
+    let now = [second.clone(), first.clone(), third.clone()];
     hand.until_order(&now)?;
     say(&format!("  a drag, a reason, do it: {}", now.join(" > ")));
 
