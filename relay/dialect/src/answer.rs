@@ -1,15 +1,15 @@
-//! One upstream answer, being read and put into the client's form.
+//! Reads one upstream answer and puts it into the client's dialect.
 //!
-//! The reader hears the bytes of an attempt and says what they meant: how many
-//! tokens, whether it is finished, how it ended. What may go to the client it
-//! writes to `out`; what belongs to the ending it keeps back, so that finish
-//! reason, usage, stamp and terminator can leave in one write.
+//! The reader takes the bytes of an attempt and returns what they mean: how many tokens, whether
+//! the answer is finished, how it ended. It writes the client's bytes to `out`. It keeps back what
+//! belongs to the ending, so that finish reason, usage, stamp and terminator can leave in one
+//! write.
 //!
-//! Where both sides speak one dialect the payloads pass through; else they are
-//! read into the neutral words and written out of them.
+//! If both sides speak the same dialect, the payloads pass through. Otherwise they are read into
+//! neutral events and written from them.
 //!
-//! It never decides. Whether the bytes in `out` are sent, and what an end means
-//! for the ladder, is for others.
+//! It never decides anything. Others decide whether the bytes in `out` are sent, and what an end
+//! means for the ladder.
 
 use crate::common::spots::{Found, Spot, edit};
 use crate::endpoint::Endpoint;
@@ -34,14 +34,15 @@ pub struct AnswerReader {
     max_answer: usize,
     decoder: Decoder,
     transform: Box<dyn Transform>,
-    /// Where a payload that passes through has names of tools; `None`: the transform sees to them.
+    /// The places of tool names in a payload that passes through; `None`: the transform restores
+    /// them.
     names_at: Option<&'static Spot>,
-    /// The provider says things outside of events.
+    /// The provider sends errors outside of events.
     speaks_beside: bool,
     spec: AnswerSpec,
-    /// What the provider calls the client's tools, where payloads pass through.
+    /// The names that the rung got for the client's tools, if payloads pass through.
     names: Names,
-    /// The whole body, once its text has been asked for.
+    /// The answer as one JSON body, once it has been written.
     whole: Option<Vec<u8>>,
     ended: bool,
 }
@@ -63,7 +64,7 @@ impl AnswerReader {
             decoder: Decoder::new(spec.max_event),
             transform,
             names_at: client.answer_names().filter(|_| spec.from == spec.to),
-            speaks_beside: provider.has_signs_of_life_beside_events(),
+            speaks_beside: provider.has_errors_beside_events(),
             spec,
             names: Names::default(),
             whole: None,
@@ -84,14 +85,14 @@ impl AnswerReader {
         }
     }
 
-    /// Gives the tools back the names that the client has for them.
+    /// Restores the client's own names of its tools in the answer.
     #[must_use]
     pub fn restoring(mut self, names: Names) -> Self {
         self.restore(names);
         self
     }
 
-    /// The same, where the request was put into words after its reader was made.
+    /// The same as [`Self::restoring`], for a request that was written after its reader was made.
     pub fn restore(&mut self, names: Names) {
         match self.names_at {
             Some(_) => self.names = names,
@@ -99,11 +100,12 @@ impl AnswerReader {
         }
     }
 
-    /// Takes in what one network read of an event stream gave.
+    /// Reads the bytes that one network read of an event stream gave.
     pub fn read(&mut self, bytes: &[u8], out: &mut BytesMut) -> Progress {
         let mut progress = Progress::default();
         if self.speaks_beside {
-            // What it says beside its events counts in its place among them.
+            // An error outside of events counts at its place among them, so each line is read
+            // alone.
             for line in bytes.split_inclusive(|&byte| byte == b'\n') {
                 self.read_events(line, out, &mut progress);
                 if !self.ended {
@@ -137,7 +139,7 @@ impl AnswerReader {
         }
     }
 
-    /// The event stream's body has ended without an error of the transport.
+    /// Tells the reader that the event stream's body has ended without a transport error.
     pub fn end_of_body(&mut self, out: &mut BytesMut) -> Progress {
         let mut progress = Progress::default();
         if self.ended {
@@ -158,7 +160,7 @@ impl AnswerReader {
         progress
     }
 
-    /// Takes in a 200 whose body is one JSON document.
+    /// Reads the body of a 200 that is one JSON document.
     pub fn read_whole(&mut self, body: &[u8], out: &mut BytesMut) -> Progress {
         let mut progress = Progress::default();
         if !self.ended {
@@ -169,7 +171,7 @@ impl AnswerReader {
                 let before = out.len();
                 let end = self.transform.whole(own.as_deref().unwrap_or(body), out, &mut progress);
                 if end != End::Proper && self.spec.form == Form::Stream {
-                    // Nothing of it has gone out: another rung may answer in its place.
+                    // Nothing of it was sent: another rung may still answer instead.
                     out.truncate(before);
                     (progress.tokens, progress.finished) = (0, false);
                 }
@@ -180,29 +182,29 @@ impl AnswerReader {
         progress
     }
 
-    /// What was kept back for the ending of a stream: finish reason, usage. The stamp
-    /// goes after it, and the terminator after that.
+    /// Takes what was kept back for the ending of a stream: finish reason and usage. The stamp goes
+    /// after it, and the terminator after that.
     pub fn take_tail(&mut self) -> BytesMut {
         self.transform.take_tail()
     }
 
-    /// What ends the client's stream, for the end of an answer that is whole.
+    /// Takes what ends the client's stream. Only for the end of an answer that is whole.
     pub fn take_terminator(&mut self) -> BytesMut {
         self.transform.take_terminator()
     }
 
-    /// Writes the answer as one JSON body, to be taken later.
+    /// Writes the answer as one JSON body; [`Self::take_whole`] takes it later.
     pub fn write_whole(&mut self) -> &[u8] {
         self.whole.get_or_insert_with(|| self.transform.take_whole())
     }
 
-    /// The answer as one JSON body.
+    /// Takes the answer as one JSON body.
     pub fn take_whole(&mut self) -> Vec<u8> {
         self.whole.take().unwrap_or_else(|| self.transform.take_whole())
     }
 
-    /// The text of an answer that is one JSON body, its first choice's; `None` where it
-    /// is something else than text: a tool call, a refusal.
+    /// The text of the first choice of an answer that is one JSON body; `None`: the answer has a
+    /// tool call or a refusal.
     pub fn text(&mut self) -> Option<String> {
         let spec = AnswerSpec { from: self.spec.to, ..self.spec };
         let whole = String::from_utf8_lossy(self.write_whole());
@@ -213,13 +215,13 @@ impl AnswerReader {
         answer.is_plain_text().then(|| answer.text())
     }
 
-    /// What it was told of the request and of the relay's limits.
+    /// What the reader knows of the request and of the relay's limits.
     #[must_use]
     pub const fn spec(&self) -> &AnswerSpec {
         &self.spec
     }
 
-    /// Whether its client speaks another dialect than its provider.
+    /// Whether the client speaks another dialect than the provider.
     #[must_use]
     pub fn translates(&self) -> bool {
         self.spec.from != self.spec.to
@@ -231,13 +233,14 @@ impl AnswerReader {
         self.transform.facts()
     }
 
-    /// Bytes that are held: the unfinished event, the withheld ending, the whole answer.
+    /// How many bytes are held: the unfinished event, the ending that is kept back, the whole
+    /// answer.
     #[must_use]
     pub fn held(&self) -> usize {
         self.decoder.held().saturating_add(self.transform.held())
     }
 
-    /// Events that were written, where the client's dialect numbers them; else 0.
+    /// How many events were written, if the client's dialect numbers them; else 0.
     #[must_use]
     pub fn sequence(&self) -> u64 {
         self.transform.sequence()
@@ -246,7 +249,7 @@ impl AnswerReader {
     fn end(&mut self, end: Option<End>, progress: &mut Progress) {
         let Some(mut end) = end else { return };
         if let End::Error(error) = &mut end {
-            // Whoever has the request looks again.
+            // The request is not known here. The caller that has it classifies the error again.
             classify(self.from, &[], None, error, &|_| false);
         }
         self.ended = true;
@@ -254,7 +257,7 @@ impl AnswerReader {
     }
 }
 
-/// A payload with the client's own names of its tools; `None`: it has none but them.
+/// The payload with the client's own tool names; `None`: no name has to be changed.
 fn own_names(spot: Option<&Spot>, names: &Names, payload: &[u8]) -> Option<Vec<u8>> {
     let spot = spot.filter(|_| !names.is_empty())?;
     let text = String::from_utf8_lossy(payload);
@@ -265,7 +268,7 @@ fn own_names(spot: Option<&Spot>, names: &Names, payload: &[u8]) -> Option<Vec<u
     own.map(String::into_bytes)
 }
 
-/// Whether a pending event's data is all there.
+/// Whether the data of an event without a blank line after it is complete.
 fn is_whole(event: &Event<'_>) -> bool {
     event.name == b"error"
         || event.data.trim_ascii() == DONE

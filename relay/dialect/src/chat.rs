@@ -1,8 +1,8 @@
-//! OpenAI chat completions, as OpenAI and everyone else serves them.
+//! OpenAI chat completions, as OpenAI and many other servers speak them.
 //!
-//! On both sides of the relay: what a client asks, what a provider answers, and
-//! how the relay's own errors look to such a client. Where both sides speak it,
-//! payloads pass through as the bytes they are; only the framing is normalised.
+//! For both sides of the relay: clients' requests, providers' answers, and the relay's own errors
+//! for chat clients. If both sides speak chat, payloads pass through as they are; only the framing
+//! is normalised.
 
 mod calls;
 mod chunk;
@@ -147,14 +147,14 @@ impl ClientSpec for Chat {
         openai_body(error)
     }
 
-    // No `event` line: the clients look at the data, and some skip events with a name.
+    // No `event` line: clients read the data, and some skip events with a name.
     fn error_event(&self, error: &ClientError<'_>, _sequence: u64, out: &mut BytesMut) {
         out.put_slice(b"data: ");
         out.put_slice(&openai_body(error));
         out.put_slice(b"\n\n");
     }
 
-    // A chunk with an empty delta says nothing.
+    // A chunk with an empty delta has no content.
     fn close_heartbeats(&self, id: &str, created: i64, model: &str, out: &mut BytesMut) {
         let model = serde_json::Value::from(model);
         let _ = write!(

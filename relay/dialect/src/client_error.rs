@@ -1,4 +1,4 @@
-//! The relay's own errors, in the shape that each dialect's clients read.
+//! Writes the relay's own errors in the client's dialect.
 
 pub use crate::errors::client_error::{BelayError, ClientError};
 
@@ -12,8 +12,8 @@ pub fn error_body(to: Dialect, error: &ClientError<'_>) -> Vec<u8> {
     table::client(to).error_body(error)
 }
 
-/// The error that ends a stream. No terminator follows it. `sequence` is how many events
-/// the client has had, where its dialect numbers them.
+/// Writes the error that ends a stream. No terminator follows it. `sequence` is how many events the
+/// client has got, if its dialect numbers them.
 pub fn error_event(to: Dialect, error: &ClientError<'_>, sequence: u64, out: &mut BytesMut) {
     table::client(to).error_event(error, sequence, out);
 }

@@ -1,4 +1,4 @@
-//! What all dialects share, and knows none of them.
+//! What all dialects share. Nothing here knows a dialect's folder.
 
 pub mod fields;
 pub(crate) mod harmless;

@@ -1,12 +1,12 @@
-//! What of a dialect is called, and how its providers are reached.
+//! The endpoints of providers, and how they are called.
 
 /// An endpoint of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Endpoint {
-    /// Gives an answer. Every dialect has one, and each is translated into each.
+    /// Answers a prompt. Every dialect has it, and its answers are translated between all dialects.
     #[default]
     Answer,
-    /// OpenAI's old completions of a text.
+    /// OpenAI's old text completions.
     Completions,
     /// OpenAI's embeddings.
     Embeddings,
@@ -17,7 +17,7 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
-    /// What it is called in errors: the end of its path.
+    /// Its name in errors: the end of its path.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -29,7 +29,7 @@ impl Endpoint {
         }
     }
 
-    /// The field that holds what is asked.
+    /// The field that holds the prompt.
     pub(crate) const fn main_field(self) -> &'static str {
         match self {
             Self::Answer | Self::CountTokens => "messages",
@@ -42,26 +42,27 @@ impl Endpoint {
 /// How the providers of a dialect are called.
 #[derive(Debug)]
 pub struct Address {
-    /// What is added to a base URL without a path; empty: nothing.
+    /// The path that is added to a base URL without a path; empty: nothing is added.
     pub version: &'static str,
-    /// The path of each endpoint that they have, below the base URL. `{model}` stands for the
-    /// model's name.
+    /// The path of each endpoint that the providers have, below the base URL. `{model}` stands for
+    /// the model's name.
     pub paths: &'static [(Endpoint, &'static str)],
-    /// What some write before a model's name, and what is not part of it in a path.
+    /// A prefix that some write before a model's name. It is left out of the path.
     pub model_prefix: &'static str,
-    /// A pair that the query always has.
+    /// A pair that is always in the query.
     pub query: Option<(&'static str, &'static str)>,
-    /// Headers that each call has.
+    /// Headers that every call gets, unless the client sent its own.
     pub headers: &'static [(&'static str, &'static str)],
-    /// The header that carries the key, and what stands before it. Never in the address: those
-    /// are logged.
+    /// The header that carries the key, and the prefix of its value. The key is never part of the
+    /// address: addresses are logged.
     pub credential: (&'static str, &'static str),
-    /// Headers of a client's that go along: what its SDK was made for, and what it wants to try.
+    /// Client headers that are passed on: the API version that its SDK was made for, and the beta
+    /// features that it wants.
     pub along: &'static [&'static str],
 }
 
 impl Address {
-    /// The path of `endpoint`; `None`: they do not have it.
+    /// The path of `endpoint`; `None`: the providers do not have it.
     #[must_use]
     pub fn path(&self, endpoint: Endpoint) -> Option<&'static str> {
         self.paths.iter().find(|(one, _)| *one == endpoint).map(|(_, path)| *path)

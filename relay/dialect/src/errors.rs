@@ -1,4 +1,4 @@
-//! Errors: what a provider says went wrong and what that means, and the relay's own errors.
+//! Errors: what a provider's errors mean, and the relay's own errors.
 
 pub mod classify;
 pub mod client_error;

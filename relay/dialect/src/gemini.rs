@@ -1,4 +1,4 @@
-//! Gemini's `streamGenerateContent`, on the providers' side alone.
+//! Gemini's `streamGenerateContent`, only on the providers' side.
 
 mod args;
 mod beside;
@@ -45,7 +45,7 @@ impl Spec for Gemini {
         Box::new(reader::GeminiReader::new(spec.request))
     }
 
-    fn has_signs_of_life_beside_events(&self) -> bool {
+    fn has_errors_beside_events(&self) -> bool {
         true
     }
 

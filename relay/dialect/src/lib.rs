@@ -1,17 +1,18 @@
-//! Wire formats: bytes to events to bytes.
+//! Wire formats: bytes are read into events, and events are written as bytes.
 //!
-//! Everything here is pure. No socket, no clock, no configuration: a reader is
-//! handed whatever the network gave and says what it heard, and any split of
-//! the same bytes gives the same events. That makes the one part of the relay
-//! that reads untrusted bytes also the part that is easiest to test.
+//! Everything here is pure: no socket, no clock, no configuration. A reader gets bytes in pieces as
+//! the network delivers them. It returns what they mean, and any split of the same bytes gives the
+//! same events. So the one part of the relay that reads untrusted bytes is also the part that is
+//! easiest to test.
 //!
-//! Upstream bytes are hostile until proven otherwise, so every reader is linear
-//! in what it is fed and bounded in what it keeps.
+//! Upstream bytes are not trusted. Every reader takes linear time for what it reads, and bounded
+//! memory for what it keeps.
 
 //!
-//! [`table`] has a row for each dialect, [`spec`] is what each fulfils, and each is a folder:
-//! `chat`, `responses`, `messages`, `gemini`. [`request`] and [`answer`] are what the relay
-//! holds of a request and an answer; `common`, `neutral` and `stream` are what dialects share.
+//! [`table`] has a row for each dialect, and [`spec`] is the trait that each one fulfils. Each
+//! dialect has a folder: `chat`, `responses`, `messages`, `gemini`. [`request`] and [`answer`] are
+//! the relay's view of a request and of an answer; `common`, `neutral` and `stream` are shared by
+//! the dialects.
 
 pub mod answer;
 mod chat;

@@ -132,7 +132,7 @@ impl ClientSpec for Messages {
         client_error::error_event(error, out);
     }
 
-    // Anthropic has an event for it, which clients ignore.
+    // Anthropic has an event for this, which clients ignore.
     fn heartbeat(&self) -> &'static [u8] {
         b"event: ping\ndata: {\"type\":\"ping\"}\n\n"
     }

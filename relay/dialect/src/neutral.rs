@@ -1,9 +1,8 @@
-//! What requests and answers say, whatever dialect says it.
+//! Requests and answers in a form that is independent of any dialect.
 //!
-//! Where a client and a rung speak different dialects, everything that one says
-//! to the other passes through here: each dialect reads into these words and
-//! writes out of them, and none knows another. So a new dialect is one module,
-//! and what can be said at all is one list.
+//! If a client and a rung speak different dialects, everything between them passes through here.
+//! Each dialect is read into this form and written from it, and no dialect knows another one. So a
+//! new dialect is one module, and there is one list of everything that can be expressed.
 
 mod degrade;
 mod event;

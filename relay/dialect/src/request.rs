@@ -1,10 +1,10 @@
-//! What a client asks, in whatever dialect, and how a rung is told.
+//! A client's request in any dialect, and how it is written for a rung.
 //!
-//! A rung that speaks the client's dialect gets the client's own bytes; only what the
-//! relay itself depends on is checked, since a provider knows its own fields and the
-//! relay would be wrong about the next new one. For a rung of another dialect the
-//! request is read once into the neutral form and written from there; what cannot be
-//! said is named, and never left out in silence.
+//! A rung that speaks the client's dialect gets the client's own bytes. The relay checks only the
+//! fields that it depends on itself: a provider knows its own fields, and the relay would be wrong
+//! about the next new one. For a rung of another dialect the request is read once into the neutral
+//! form and written from there. What the other dialect cannot express is named, and never left out
+//! silently.
 
 pub use crate::common::needs::Needs;
 pub use crate::common::reject::Reject;
@@ -52,25 +52,25 @@ use std::sync::{Arc, OnceLock};
 pub struct ClientRequest {
     dialect: Dialect,
     endpoint: Endpoint,
-    /// Of its body, in bytes.
+    /// The size of its body, in bytes.
     size: usize,
     fields: Fields,
-    /// The same with all items that it refers to and that are known here.
+    /// The fields with all items that the request refers to and that are known here.
     full: Option<Fields>,
     model: String,
     stream: bool,
     wants_usage: bool,
     choices: u32,
     needs: Needs,
-    /// Fields that rungs of other dialects may go without.
+    /// Fields that may be left out for rungs of other dialects.
     ignored: Arc<[String]>,
-    /// Read for the first rung of another dialect.
+    /// The neutral form; it is read for the first rung of another dialect.
     neutral: OnceLock<Result<neutral::Request, Unsupported>>,
-    /// Whether each dialect can be told it, in the order of [`Dialect::ALL`].
+    /// Whether each dialect can express the request, in the order of [`Dialect::ALL`].
     supported: [OnceLock<Result<(), Unsupported>>; Dialect::ALL.len()],
 }
 
-/// Without the fields: a prompt has no place in a log.
+/// Without the fields: a prompt must not appear in a log.
 impl std::fmt::Debug for ClientRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ClientRequest")
@@ -88,7 +88,7 @@ impl ClientRequest {
     ///
     /// # Errors
     ///
-    /// Says which field is wrong and how to put it right.
+    /// Says which field is wrong and how to correct it.
     pub fn parse(dialect: Dialect, body: &[u8]) -> Result<Self, Reject> {
         let fields = object(dialect, body)?;
         let model = model(&fields)?;
@@ -121,7 +121,7 @@ impl ClientRequest {
     ///
     /// # Errors
     ///
-    /// Says which field is wrong and how to put it right.
+    /// Says which field is wrong and how to correct it.
     pub fn parse_for(endpoint: Endpoint, body: &[u8]) -> Result<Self, Reject> {
         let dialect = table::owner(endpoint).unwrap_or(Dialect::OpenaiChat);
         let client = table::client(dialect);
@@ -165,13 +165,13 @@ impl ClientRequest {
         })
     }
 
-    /// What is called.
+    /// The endpoint that is called.
     #[must_use]
     pub const fn endpoint(&self) -> Endpoint {
         self.endpoint
     }
 
-    /// The request as the client wrote it, but for another model.
+    /// The request as the client wrote it, but with another model.
     #[must_use]
     pub fn for_model(&self, model: &str) -> Vec<u8> {
         let mut writer = Writer::new(Vec::new());
@@ -184,17 +184,18 @@ impl ClientRequest {
         writer.finish()
     }
 
-    /// The same, and rungs of other dialects may go without the fields `ignored`.
+    /// The same request; the fields `ignored` may be left out for rungs of other dialects.
     #[must_use]
     pub fn ignoring(self, ignored: Arc<[String]>) -> Self {
         Self { ignored, neutral: OnceLock::new(), supported: Default::default(), ..self }
     }
 
-    /// The same with the items that it only refers to, as `find` has them by their ids.
+    /// The same request with the items that it only refers to put in. `find` returns an item by its
+    /// id.
     ///
     /// # Errors
     ///
-    /// It refers to one that nobody can know any more.
+    /// It refers to an item that only the relay could know, and that is not kept any more.
     pub fn following(self, find: &dyn Fn(&str) -> Option<String>) -> Result<Self, Reject> {
         let client = table::client(self.dialect);
         let Some(followed) = client.follow(&self.fields, find)? else { return Ok(self) };
@@ -204,8 +205,9 @@ impl ClientRequest {
         Ok(Self { fields, full: Some(followed.full), needs, neutral, supported, ..self })
     }
 
-    /// What its client may refer to later, by ids: the answer, a whole one or the last event of
-    /// a stream, and its items. Nothing where the client has said that nothing is to be kept.
+    /// What a later request of the client may refer to by ids: the answer and its items. `answer`
+    /// is a whole answer or the last event of a stream. Empty if the client has asked that nothing
+    /// is kept.
     #[must_use]
     pub fn kept_of(&self, answer: &[u8]) -> Vec<(String, String)> {
         if self.endpoint != Endpoint::Answer {
@@ -214,7 +216,7 @@ impl ClientRequest {
         table::client(self.dialect).kept(self.full.as_ref().unwrap_or(&self.fields), answer)
     }
 
-    /// A request of nothing, which takes the place of one that is let go.
+    /// An empty request that takes the place of one that is dropped.
     #[must_use]
     pub fn nothing() -> Self {
         Self {
@@ -234,26 +236,26 @@ impl ClientRequest {
         }
     }
 
-    /// How large its body was, in bytes.
+    /// The size of its body, in bytes.
     #[must_use]
     pub const fn size(&self) -> usize {
         self.size
     }
 
-    /// The dialect that it was asked in.
+    /// The dialect that the client wrote it in.
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Whether these words stand in it, case apart. A search of the whole request.
+    /// Whether `words` stand in the request, whatever their case. Searches the whole request.
     #[must_use]
     pub fn quotes(&self, words: &str) -> bool {
         let has = |text: &str| is_quoted(text.as_bytes(), words);
         self.fields.iter().any(|(key, value)| has(key) || has(value.get()))
     }
 
-    /// The model that it names: a ladder, for the relay.
+    /// The model that it names. For the relay this is the name of a ladder.
     #[must_use]
     pub fn model(&self) -> &str {
         &self.model
@@ -265,14 +267,14 @@ impl ClientRequest {
         self.stream
     }
 
-    /// Whether it wants to be told the usage. Only chat leaves the choice.
+    /// Whether it wants the usage. Only chat clients can choose.
     #[must_use]
     pub const fn wants_usage(&self) -> bool {
         self.wants_usage
     }
 
-    /// Whether a rung of dialect `to` is asked for its usage by the relay's own word, which the
-    /// client did not say.
+    /// Whether the relay itself asks a rung of dialect `to` for the usage, without a field of the
+    /// client's.
     #[must_use]
     pub fn adds_usage_for(&self, to: Dialect) -> bool {
         to != self.dialect || (table::client(to).asks_for_usage() && !self.wants_usage)
@@ -307,12 +309,12 @@ impl ClientRequest {
         writer.finish()
     }
 
-    /// Whether a rung of dialect `to` can be told all of it: looked up once for each dialect,
-    /// without writing the body. Its own dialect can be told everything.
+    /// Checks whether dialect `to` can express all of the request. This is checked once for each
+    /// dialect, without writing the body. The client's own dialect can express everything.
     ///
     /// # Errors
     ///
-    /// Names what has no words in `to`.
+    /// Names what cannot be written in `to`.
     pub fn supported_by(&self, to: Dialect) -> Result<(), Unsupported> {
         let find = || {
             if table::owner(self.endpoint).is_some_and(|own| own != to) {
@@ -328,12 +330,13 @@ impl ClientRequest {
         }
     }
 
-    /// The body for a rung of dialect `to`: always one for a stream, under the rung's own
-    /// model name. In the client's own dialect everything else is as the client wrote it.
+    /// Writes the request for a rung of dialect `to`, under the rung's own model name. It always
+    /// asks for a stream, if the endpoint has streams. In the client's own dialect everything else
+    /// stays as the client wrote it.
     ///
     /// # Errors
     ///
-    /// Names what has no words in `to`, or what in the request is wrong.
+    /// Names what cannot be written in `to`, or what in the request is wrong.
     pub fn upstream(&self, to: Dialect, target: &Target<'_>) -> Result<Upstream, Unsupported> {
         if table::owner(self.endpoint).is_some_and(|own| own != to) {
             return Err(Unsupported { field: self.endpoint.name().to_owned() });
@@ -351,7 +354,7 @@ impl ClientRequest {
         Ok(upstream)
     }
 
-    /// The client's own bytes, but for what the rung would refuse of them.
+    /// The client's own bytes, changed only where the rung would refuse them.
     fn pass_through(&self, target: &Target<'_>) -> Upstream {
         let client = table::client(self.dialect);
         let limits = client.limits(target.model);
@@ -359,7 +362,7 @@ impl ClientRequest {
         Upstream { names, ..client.pass_request(&fields, target) }
     }
 
-    /// The request in neutral words, read once.
+    /// The request in the neutral form, read once.
     fn neutral(&self) -> Result<&neutral::Request, Unsupported> {
         self.neutral.get_or_init(|| self.read()).as_ref().map_err(Clone::clone)
     }
@@ -375,7 +378,8 @@ impl ClientRequest {
     }
 }
 
-/// A prompt whose tokens are to be counted, as a request: an answer to it has no limit yet.
+/// The fields of a request that counts a prompt's tokens, with `max_tokens`: such a request has
+/// none, but an answer's needs cannot be read without it.
 fn with_limit(fields: &Fields) -> Fields {
     let mut limited = fields.clone();
     if let Ok(one) = RawValue::from_string("1".to_owned()) {
@@ -392,7 +396,7 @@ fn prompts(fields: &Fields) -> u32 {
     u32::try_from(lists.count()).unwrap_or(u32::MAX).max(1)
 }
 
-/// The request with those names and ids put into another form that do not fit.
+/// The request with each name and id that does not fit the limits put into a form that does.
 fn fitted<'f>(fields: &'f Fields, asked: &[Part], limits: &Limits) -> (Cow<'f, Fields>, Names) {
     let holding = || {
         asked.iter().filter_map(|(key, needle, spot)| {

@@ -43,7 +43,7 @@ impl Spec for Responses {
         &endpoint::ADDRESS
     }
 
-    // Its providers are those of chat.
+    // Its providers are also those of chat.
     fn errors(&self) -> &'static [&'static [Row]] {
         &[errors::OPENAI_RESPONSES, chat::ERRORS]
     }

@@ -1,8 +1,8 @@
-//! Answers checked against the JSON schema that they were asked to follow.
+//! Checks answers against the JSON schema that they must follow.
 //!
-//! The schema is the client's and the answer a model's, so both may be made to take for ever:
-//! what they cost is found first ([`work`]), and bounded. What is left takes seconds at the
-//! worst, so it is nothing for a worker.
+//! The schema comes from the client and the answer from a model, so both may be made so that a
+//! check takes for ever. So the cost is found first ([`work`]), and bounded. The check that is left
+//! takes seconds in the worst case, so it must not run on a worker.
 
 mod error;
 mod limits;
@@ -15,11 +15,12 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use work::Work;
 
-/// So much of what is wrong is told; the model has the schema to look at.
+/// The most problems that the model is told; it knows the schema.
 const MOST_PROBLEMS: usize = 5;
-/// So much of one of them, in bytes: each quotes a part of the answer.
+/// The longest text of one problem, in bytes: it quotes a part of the answer.
 const LONGEST_PROBLEM: usize = 500;
-/// Steps that one use of a pattern may take back, and the size that it may be compiled to.
+/// The most steps that one use of a pattern may go back, and the largest size of a compiled
+/// pattern.
 const BACKTRACKS: usize = 20_000;
 const PATTERN_SIZE: usize = 256 * 1024;
 
@@ -35,20 +36,20 @@ pub struct Schema {
 pub enum Checked {
     /// The answer follows the schema.
     Fine,
-    /// It does not. The text says why; it quotes the answer, so it is for the model that gave
-    /// it and nobody else.
+    /// It does not. The text says why. It quotes the answer, so it is only for the model that gave
+    /// the answer.
     Wrong(String),
-    /// To find it out is too much work.
+    /// The check is too much work.
     TooMuchWork,
 }
 
 impl Schema {
-    /// Makes a schema ready. Nothing is fetched: what it refers to must stand in it. Heavy:
-    /// not for a worker.
+    /// Prepares a schema. Nothing is fetched: everything that it refers to must be in it. This is
+    /// heavy work and must not run on a worker.
     ///
     /// # Errors
-    /// It is no schema, too much work, or refers to something outside of it. The text does
-    /// not quote it.
+    /// It is not a schema, is too much work, or refers to something outside of it. The text of the
+    /// error does not quote it.
     pub fn new(raw: &RawValue) -> Result<Self, SchemaError> {
         let schema: Value = serde_json::from_str(raw.get()).map_err(|_| SchemaError::Nests)?;
         let work = Work::of(&schema)?;
@@ -57,12 +58,12 @@ impl Schema {
             .size_limit(PATTERN_SIZE)
             .dfa_size_limit(PATTERN_SIZE);
         let options = jsonschema::options().with_pattern_options(patterns);
-        // Its own text quotes the schema.
+        // The validator's own text quotes the schema.
         let validator = options.build(&schema).map_err(|_| SchemaError::Invalid)?;
         Ok(Self { validator, work })
     }
 
-    /// Checks `answer`. Heavy: not for a worker.
+    /// Checks `answer`. This is heavy work and must not run on a worker.
     #[must_use]
     pub fn check(&self, answer: &str) -> Checked {
         let answer: Value = match serde_json::from_str(answer) {

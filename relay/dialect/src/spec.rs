@@ -1,5 +1,5 @@
-//! What a dialect has to have: the trait that each folder fulfils. [`table`](crate::table) has a
-//! row for each, and the rest of the package knows them by that alone.
+//! What a dialect must provide: the trait that each folder fulfils. [`table`](crate::table) has a
+//! row for each dialect. The rest of the package uses dialects only through this trait.
 
 use crate::common::fields::Fields;
 use crate::common::needs::Needs;
@@ -15,30 +15,30 @@ use crate::stream::transform::Transform;
 use bytes::BytesMut;
 use serde_json::value::RawValue;
 
-/// A dialect as providers speak it.
+/// The provider's side of a dialect.
 pub(crate) trait Spec: Sync {
-    /// Where and how its providers are called.
+    /// The paths, headers and key header for calls of its providers.
     fn address(&self) -> &'static Address;
 
-    /// What its providers' errors mean, in the order in which the rows count.
+    /// The tables of what its providers' errors mean; an earlier row wins.
     fn errors(&self) -> &'static [&'static [Row]];
 
-    /// Fields that no other dialect has, in lower case: a complaint about one is about how the
-    /// relay wrote a request.
+    /// Fields that no other dialect has, in lower case. If an error complains about such a field,
+    /// the relay wrote the request wrongly, not the client.
     fn own_fields(&self) -> &'static [&'static str];
 
     /// Reads an answer.
     fn reader(&self, spec: &AnswerSpec) -> Box<dyn Reader>;
 
-    /// Whether its providers say things outside of events: [`Reader::beside`] reads them.
-    fn has_signs_of_life_beside_events(&self) -> bool {
+    /// Whether its providers send errors outside of events: [`Reader::beside`] reads them.
+    fn has_errors_beside_events(&self) -> bool {
         false
     }
 
-    /// Whether all of a request can be written, without writing it.
+    /// Checks whether all of a request can be written, without writing it.
     ///
     /// # Errors
-    /// Names what cannot.
+    /// Names what cannot be written.
     fn can_write(&self, request: &Request) -> Result<(), Unsupported>;
 
     /// Writes a request.
@@ -51,15 +51,15 @@ pub(crate) trait Spec: Sync {
         target: &Target<'_>,
     ) -> Result<Upstream, Unsupported>;
 
-    /// The same dialect as clients speak it; `None`: none does.
+    /// The client's side of the dialect; `None`: no client speaks it.
     fn client(&self) -> Option<&'static dyn ClientSpec> {
         None
     }
 }
 
-/// A dialect as clients speak it.
+/// The client's side of a dialect.
 pub(crate) trait ClientSpec: Sync {
-    /// The field that holds what is asked.
+    /// The field that holds the prompt.
     fn main_field(&self) -> &'static str;
 
     /// Whether a request asks for its usage, and how many answers it wants.
@@ -70,7 +70,7 @@ pub(crate) trait ClientSpec: Sync {
         Ok((true, 1))
     }
 
-    /// Whether a provider tells the usage of a stream only where it is asked for it.
+    /// Whether providers send the usage of a stream only if the request asks for it.
     fn asks_for_usage(&self) -> bool {
         false
     }
@@ -87,26 +87,26 @@ pub(crate) trait ClientSpec: Sync {
     /// Says which field is wrong.
     fn read_request(&self, fields: &Fields) -> Result<Request, Reject>;
 
-    /// The client's own bytes for a rung of the same dialect.
+    /// Writes the request for a rung of the same dialect, with the client's own bytes.
     fn pass_request(&self, fields: &Fields, target: &Target<'_>) -> Upstream;
 
     /// The JSON schema that the answer must follow.
     fn schema<'f>(&self, fields: &'f Fields) -> Option<&'f RawValue>;
 
-    /// Which names and ids a provider of this model takes.
+    /// The limits for names and ids at a provider of this model.
     fn limits(&self, model: &str) -> Limits;
 
-    /// Where names and ids stand in a request.
+    /// The places of names and ids in a request.
     fn request_names(&self) -> &'static [Part];
 
-    /// Where names stand in an event or a whole answer; `None`: they come in pieces, and
-    /// [`Transform::restore`] sees to them.
+    /// The places of names in an event or a whole answer; `None`: names come in pieces, so
+    /// [`Transform::restore`] handles them.
     fn answer_names(&self) -> Option<&'static Spot>;
 
-    /// Puts in what a request only refers to, as `find` has it by its id.
+    /// Puts the items that a request only refers to into it. `find` returns an item by its id.
     ///
     /// # Errors
-    /// It refers to what nobody can know any more.
+    /// The request refers to an item that only the relay could know, and that is not kept any more.
     fn follow(
         &self,
         _fields: &Fields,
@@ -115,7 +115,8 @@ pub(crate) trait ClientSpec: Sync {
         Ok(None)
     }
 
-    /// What the client may refer to later of an answer: ids and what stands under them.
+    /// What a later request of the client may refer to in this answer: ids, and the content of
+    /// each.
     fn kept(&self, _fields: &Fields, _answer: &[u8]) -> Vec<(String, String)> {
         Vec::new()
     }
@@ -126,32 +127,33 @@ pub(crate) trait ClientSpec: Sync {
     /// Passes an answer of the same dialect through.
     fn pass_through(&self, spec: AnswerSpec) -> Box<dyn Transform>;
 
-    /// Passes an answer of an endpoint of its own through.
+    /// Passes through an answer of an endpoint that only this dialect has.
     fn pass_through_at(&self, _endpoint: Endpoint, spec: AnswerSpec) -> Box<dyn Transform> {
         self.pass_through(spec)
     }
 
-    /// The body of the relay's own error.
+    /// Writes the relay's own error as a body.
     fn error_body(&self, error: &ClientError<'_>) -> Vec<u8>;
 
-    /// Writes the relay's own error as the end of a stream that has had `sequence` events.
+    /// Writes the relay's own error as the end of a stream to which `sequence` events were written.
     fn error_event(&self, error: &ClientError<'_>, sequence: u64, out: &mut BytesMut);
 
-    /// What keeps a silent stream open. A comment line without a blank line after it: the
-    /// block stays open until the next event.
+    /// The bytes that keep a silent stream open. By default they are a comment line without a blank
+    /// line after it: the SSE block stays open until the next event.
     fn heartbeat(&self) -> &'static [u8] {
         b":\n"
     }
 
-    /// Ends the block that heartbeats have opened with an event that says nothing, where there
-    /// is one, so that the next event has a block of its own.
+    /// Ends the block that heartbeats have opened, so that the next event has a block of its own.
+    /// It writes an event without content, if the dialect has one.
     fn close_heartbeats(&self, _id: &str, _created: i64, _model: &str, _out: &mut BytesMut) {}
 }
 
-/// A request with what it only referred to put in.
+/// A request into which the items were put that it only referred to.
 pub(crate) struct Followed {
-    /// Everything, for the neutral form.
+    /// With all items, for the neutral form.
     pub(crate) full: Fields,
-    /// With what this relay made alone, for a rung of the same dialect, which may know the rest.
+    /// With only the items that this relay made, for a rung of the same dialect: its provider may
+    /// know the others.
     pub(crate) own: Fields,
 }

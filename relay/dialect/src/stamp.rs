@@ -1,28 +1,28 @@
-//! What the relay says beside the answer: signs of life, and the stamp.
+//! What the relay adds to a stream beside the answer: signs of life, and the stamp.
 //!
-//! A comment in a block of its own is read as an empty event by some clients
-//! (fetch-event-source): they fail on it and post the request again, each second. So no
-//! block of a stream is without data. A client that splits a stream at blank lines looks
-//! at a block's first line, and leaves out a whole block that begins with a comment. So no
-//! event that such a client needs stands behind a comment in the same block.
+//! Some clients (fetch-event-source) read a comment in a block of its own as an empty event: they
+//! fail on it and send the request again, each second. So no block of a stream is without data.
+//! Some clients split a stream at blank lines and read only a block's first line: they skip a whole
+//! block that begins with a comment. So no event that such a client needs follows a comment in the
+//! same block.
 
 use crate::chat::TERMINATOR;
 use crate::table;
 use bytes::{BufMut as _, BytesMut};
 use shared::Dialect;
 
-/// What keeps a silent connection open.
+/// The bytes that keep a silent connection open.
 ///
-/// Anthropic has an event for it, which clients ignore. For the others it is a comment
-/// line without a blank line after it: the block stays open until the next event, see
+/// Anthropic has an event for it, which clients ignore. For the other dialects it is a comment line
+/// without a blank line after it: the block stays open until the next event, see
 /// [`close_heartbeats`].
 #[must_use]
 pub fn heartbeat(to: Dialect) -> &'static [u8] {
     table::client(to).heartbeat()
 }
 
-/// Ends the block that heartbeat lines have opened with an event that says nothing, so
-/// that the next event has a block of its own, where the dialect has such an event.
+/// Ends the block that heartbeat lines have opened, so that the next event has a block of its own.
+/// It writes an event without content, if the dialect has one.
 ///
 /// `model` is what the client has asked for.
 pub fn close_heartbeats(to: Dialect, id: &str, created: i64, model: &str, out: &mut BytesMut) {
@@ -31,12 +31,12 @@ pub fn close_heartbeats(to: Dialect, id: &str, created: i64, model: &str, out: &
 
 /// Adds `: belay {json}` to the block of the last event in `ending`.
 ///
-/// Behind the event, since that may be an error or a whole response; but in front of
-/// `[DONE]`, which nobody needs and some compare with the whole block. Without an event
-/// there is no place for it.
+/// It is written after the event, because the event may be an error or a whole response, which
+/// every client needs. Only for `[DONE]` it is written before: no client needs that event, but some
+/// compare it with the rest of the block. Without an event nothing is written.
 ///
-/// A line end inside `json` would end the comment and turn the rest into
-/// fields, so it is written as a space.
+/// A line end inside `json` would end the comment and turn the rest into fields, so it is written
+/// as a space.
 pub fn comment(json: &str, ending: &mut BytesMut) {
     if !ending.ends_with(b"\n\n") {
         return;

@@ -1,4 +1,4 @@
-//! An answer on its way: its events decoded, observed, and passed through or translated.
+//! Reads an answer: its events are decoded, observed, and passed through or translated.
 
 pub mod facts;
 pub(crate) mod frame;

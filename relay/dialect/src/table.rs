@@ -1,4 +1,4 @@
-//! The dialects: the only file that names all four. A row each.
+//! The dialects: the only file that names all four. Each one has a row here.
 
 use crate::chat::Chat;
 use crate::endpoint::{Address, Endpoint};
@@ -8,7 +8,7 @@ use crate::responses::Responses;
 use crate::spec::{ClientSpec, Spec};
 use shared::Dialect;
 
-/// A dialect by its name.
+/// The provider's side of a dialect.
 pub(crate) const fn spec(dialect: Dialect) -> &'static dyn Spec {
     match dialect {
         Dialect::OpenaiChat => &Chat,
@@ -18,19 +18,19 @@ pub(crate) const fn spec(dialect: Dialect) -> &'static dyn Spec {
     }
 }
 
-/// A dialect as clients speak it. Where no client does, nothing is ever written for one: it is
-/// chat then.
+/// The client's side of a dialect. For a dialect that no client speaks it is chat, but then nothing
+/// is ever written with it.
 pub(crate) fn client(dialect: Dialect) -> &'static dyn ClientSpec {
     spec(dialect).client().unwrap_or(&Chat)
 }
 
-/// Where and how providers of a dialect are called.
+/// The paths, headers and key header for calls of a dialect's providers.
 #[must_use]
 pub fn address(dialect: Dialect) -> &'static Address {
     spec(dialect).address()
 }
 
-/// The dialect whose providers alone have this endpoint; `None`: all have it.
+/// The only dialect whose providers have this endpoint; `None`: several dialects have it.
 #[must_use]
 pub fn owner(endpoint: Endpoint) -> Option<Dialect> {
     let has = |dialect: &Dialect| address(*dialect).path(endpoint).is_some();

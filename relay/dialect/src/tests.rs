@@ -15,7 +15,7 @@ use bytes::BytesMut;
 use shared::{Dialect, RequestId};
 use std::path::PathBuf;
 
-/// Streams with what they say: our own, and recorded ones.
+/// Streams with their content: our own, and recorded ones.
 pub(crate) struct Corpus {
     pub(crate) dir: PathBuf,
     is_recorded: bool,

@@ -1,7 +1,6 @@
-//! Which call each entry of `tool_calls` belongs to, whoever wants to know: the reader, and
-//! the pass-through.
+//! Finds the call to which each entry of `tool_calls` belongs, for the reader and the pass-through.
 //!
-//! The index says it, except where a vendor gives all calls the same one, or none. Some repeat
+//! The index tells the call, but some vendors give all calls the same index, or none. Some repeat
 //! id and name in every piece, some send the name in pieces, and some send it late.
 
 use crate::common::json::{is_bare, members, place, raw_members};
@@ -10,7 +9,7 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 raw_members! {
-    /// An entry of `tool_calls`, or what holds its name.
+    /// An entry of `tool_calls`, or the object in it that holds the name.
     Members {
         index: "index",
         id: "id",
@@ -34,9 +33,9 @@ pub(crate) struct Entry<'e> {
     /// Arguments, escaped: JSON as text.
     pub(crate) json: Text<'e>,
     pub(crate) custom: bool,
-    /// The arguments were no string but the JSON itself.
+    /// The arguments were not a string but the JSON itself.
     pub(crate) is_bare: bool,
-    /// Google's proof.
+    /// Google's signature.
     pub(crate) signature: Text<'e>,
 }
 
@@ -54,7 +53,7 @@ impl<'e> Entry<'e> {
         }
     }
 
-    /// The old `function_call`, of which there is one.
+    /// The old `function_call`: there is only one.
     pub(crate) fn old(raw: &'e RawValue) -> Self {
         Self::inner(Some(raw))
     }
@@ -81,7 +80,7 @@ pub(crate) enum Step {
     Nothing,
     /// A call begins.
     Begins(usize),
-    /// A call goes on; whether it was named before, and is named the same again.
+    /// A call goes on. The flag: the entry repeats the name that the call already has.
     GoesOn(usize, bool),
     /// Arguments of a call whose beginning was lost.
     Lost,
@@ -94,7 +93,7 @@ pub(crate) struct Calls {
     /// The latest call of each index.
     by_index: HashMap<u64, usize>,
     held: usize,
-    /// Deltas so far.
+    /// How many deltas have come.
     deltas: u64,
 }
 
@@ -106,22 +105,22 @@ pub(crate) struct BegunCall {
     pub(crate) custom: bool,
     pub(crate) signature: String,
     pub(crate) end: JsonEnd,
-    /// Arguments have come.
+    /// Some arguments have come.
     pub(crate) has_json: bool,
-    /// The last delta that had a piece of it.
+    /// The number of the last delta that had a piece of it.
     delta: u64,
 }
 
-/// What a call costs in memory beside its texts.
+/// The memory of a call besides its texts.
 const KNOWN: usize = 2 * size_of::<BegunCall>() + 64;
 
 impl Calls {
-    /// The next chunk's entries follow.
+    /// Call this before the entries of each chunk.
     pub(crate) const fn next_delta(&mut self) {
         self.deltas += 1;
     }
 
-    /// Takes in an entry; `position` is its place among those of its delta.
+    /// Reads an entry; `position` is its place among the entries of its delta.
     pub(crate) fn step(&mut self, entry: &Entry<'_>, position: usize) -> Step {
         let open = match entry.index {
             Some(index) => self.by_index.get(&index).copied(),
@@ -184,7 +183,7 @@ impl Calls {
 }
 
 impl BegunCall {
-    /// Whether an entry at its index goes on with it.
+    /// Whether an entry at its index belongs to it.
     fn goes_on(&self, entry: &Entry<'_>, beside: bool, delta: u64) -> bool {
         let differs =
             |new: &Text<'_>, old: &str| !new.is_empty() && !old.is_empty() && new.escaped() != old;
@@ -192,19 +191,19 @@ impl BegunCall {
             return false;
         }
         if differs(&entry.name, &self.name) {
-            // A piece of the name, as long as no arguments have come. What brings its own
-            // arguments to a call that has no id either is another whole call.
+            // The name is a piece, as long as no arguments have come. An entry that brings its own
+            // arguments, for a call without an id, is another whole call.
             let is_whole = self.id.is_empty() && !entry.json.is_empty();
             return !self.has_json && self.delta != delta && !beside && !is_whole;
         }
         let same_id = !entry.id.is_empty() && entry.id.escaped() == self.id;
-        // Named again without an id: another call of the same tool, if this one is whole or
-        // stands beside it.
+        // The same name again without an id: this is another call of the same tool, if this call is
+        // whole or is in the same delta.
         let named_again = !entry.name.is_empty() && !entry.json.is_empty() && self.end.is_reached();
         same_id || !(named_again || (beside && !entry.name.is_empty()))
     }
 
-    /// Takes over id and name, or a piece of the name; how many bytes that took.
+    /// Takes the id and the name, or a piece of the name. Returns how many bytes that needs.
     fn join(&mut self, entry: &Entry<'_>) -> usize {
         let before = self.id.len() + self.name.len();
         if self.id.is_empty() {

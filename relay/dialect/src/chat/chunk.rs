@@ -1,7 +1,7 @@
-//! What the relay needs to know of one chunk, found in one pass.
+//! Reads what the relay needs to know about one chunk, in one pass.
 //!
-//! This runs for every token. It builds no tree and keeps no text: flags and
-//! counts come out, the chunk itself goes on as the bytes it was.
+//! This runs for every token. It builds no tree and keeps no text: it finds flags and counts, and
+//! the chunk itself is passed on unchanged.
 
 use crate::chat::finish::FINISH_REASONS;
 use crate::chat::usage::Counts;
@@ -12,24 +12,24 @@ use crate::neutral::{Finish, Meaning};
 use serde::de::{DeserializeSeed as _, MapAccess};
 use serde_json::value::RawValue;
 
-/// What one chunk says.
+/// What is known about one chunk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Chunk {
     /// How many choices it holds.
     pub(crate) choices: u32,
-    /// It has a first-token kind of content: text, reasoning, refusal, tool call.
+    /// It has content that counts as a first token: text, reasoning, refusal, tool call.
     pub(crate) content: bool,
-    /// It has text, or arguments, or the like: more than the name of a call.
+    /// It has text, arguments or similar content, not only the name of a call.
     pub(crate) says: bool,
-    /// It has content beyond reasoning.
+    /// It has content other than reasoning.
     pub(crate) answers: bool,
     /// It has refusal text.
     pub(crate) refusal: bool,
     /// It has a piece of a tool or function call.
     pub(crate) tool: bool,
-    /// Bytes of the text in it.
+    /// How many bytes of text it has.
     pub(crate) text_bytes: u64,
-    /// One bit for each choice that gave a finish reason.
+    /// One bit for each choice that has a finish reason.
     pub(crate) finished: u128,
     /// The last finish reason in it.
     pub(crate) finish: Option<Finish>,
@@ -37,7 +37,7 @@ pub(crate) struct Chunk {
     pub(crate) length: bool,
     /// A choice finished because of a content filter.
     pub(crate) filtered: bool,
-    /// A choice gave a finish reason that does not say it is whole.
+    /// A choice has a finish reason that does not mean that the answer is whole.
     pub(crate) interrupted: bool,
     /// Token counts in it.
     pub(crate) counts: Counts,
@@ -50,8 +50,8 @@ impl Chunk {
     ///
     /// # Errors
     ///
-    /// Only where `text` is not one JSON value; a chunk of a strange shape is
-    /// one that says little.
+    /// Only if `text` is not one JSON value. A chunk of another shape is no error: it has little
+    /// content.
     pub(crate) fn read(text: &str) -> Result<Self, serde_json::Error> {
         let mut chunk = Self::default();
         let mut json = serde_json::Deserializer::from_str(text);
@@ -62,7 +62,7 @@ impl Chunk {
 
     fn end_choice(&mut self, choice: &Choice) {
         let delta = if choice.delta.seen { &choice.delta } else { &choice.message };
-        // Together says everything twice, as a delta and as the old `text`.
+        // Together sends everything twice, as a delta and as the old `text`.
         let text_bytes = if delta.seen { 0 } else { choice.text_bytes };
         let at = choice.index.unwrap_or_else(|| u64::from(self.choices)).min(127);
         self.choices = self.choices.saturating_add(1);
@@ -108,7 +108,7 @@ impl Object for Chunk {
     }
 }
 
-/// An object that matters for its `usage` alone.
+/// An object of which only `usage` matters.
 struct Holder<'c>(&'c mut Counts);
 
 impl Object for Holder<'_> {
@@ -126,8 +126,7 @@ struct Choices<'c> {
 struct Choice {
     index: Option<u64>,
     delta: Delta,
-    /// What `delta` is called by servers that stream whole messages, and beside
-    /// it by one that sends both.
+    /// The `delta` of servers that stream whole messages; one server sends both.
     message: Delta,
     text_bytes: u64,
     finish: Meaning,
@@ -201,7 +200,7 @@ impl Object for Delta {
                 self.refusal |= bytes > 0;
                 self.text(bytes);
             }
-            // Pictures and sound that the model made.
+            // Pictures and audio that the model made.
             "images" | "audio" => {
                 let is_there = is_truthy(map.next_value::<&RawValue>()?.get());
                 self.content |= is_there;
@@ -228,17 +227,17 @@ impl Delta {
         self.text_bytes = self.text_bytes.saturating_add(bytes);
     }
 
-    /// Content as an array of parts. Rare, so a second pass does no harm.
+    /// Reads content that is an array of parts. This is rare, so a second pass does no harm.
     fn parts(&mut self, raw: &str) {
         self.content |= is_filled_array(raw);
         let mut json = serde_json::Deserializer::from_str(raw);
-        // Nesting beyond serde's limit goes uncounted, which costs an estimate.
+        // Nesting beyond serde's limit is not counted, which only makes an estimate wrong.
         let mut parts = Parts { delta: self, is_thought: false };
         let _ = Each(&mut parts).deserialize(&mut json);
     }
 }
 
-/// Parts of content: Mistral's text, and its thinking, which is parts again.
+/// Parts of content: Mistral's text, and its thinking, which has parts again.
 struct Parts<'d> {
     delta: &'d mut Delta,
     is_thought: bool,
@@ -264,8 +263,8 @@ impl Object for Parts<'_> {
     }
 }
 
-/// An entry of `tool_calls`, its `function`, or the old `function_call`: they
-/// nest, and only names and arguments count as text.
+/// An entry of `tool_calls`, its `function`, or the old `function_call`: they nest, and only names
+/// and arguments count as text.
 struct Call<'d>(&'d mut Delta);
 
 impl Object for Call<'_> {
@@ -288,7 +287,8 @@ struct CallText<'d>(&'d mut Delta);
 impl Object for CallText<'_> {
     fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
-            // Repeated in every piece by some, and no piece of anything.
+            // Some vendors repeat the name in every piece, so it does not count as content of its
+            // own.
             "name" => {
                 let says = self.0.says;
                 self.0.text(string_len(map.next_value::<&RawValue>()?.get()));

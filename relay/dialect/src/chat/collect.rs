@@ -1,13 +1,12 @@
-//! A stream put together into one `chat.completion`.
+//! Puts a stream together into one `chat.completion`.
 //!
-//! Upstream the relay always streams, since only a stream shows that a provider
-//! is alive. A client that did not ask for one gets the whole answer, put
-//! together as generically as can be: known pieces of text are joined, of
-//! everything else the last word counts, and unknown fields survive.
+//! The relay always asks a rung for a stream, since only a stream shows that a provider is alive. A
+//! client that did not ask for one gets the whole answer. It is put together with as little
+//! knowledge as possible: known pieces of text are joined, of all other fields the last value
+//! counts, and unknown fields are kept.
 //!
-//! Texts are joined in their escaped form. That loses nothing, needs no decoding,
-//! and even a character whose two escaped halves came in two chunks is whole
-//! again.
+//! Texts are joined in their escaped form. That loses nothing, needs no decoding, and even a
+//! character whose two escaped halves came in two chunks is whole again.
 
 mod calls;
 mod choice;
@@ -24,7 +23,7 @@ use std::collections::BTreeMap;
 /// An answer that is growing.
 #[derive(Debug)]
 pub(crate) struct Aggregate {
-    /// What the answer calls itself.
+    /// The `object` of the answer.
     object: &'static str,
     limit: usize,
     budget: Allowance,
@@ -43,8 +42,8 @@ impl Aggregate {
         }
     }
 
-    /// Adds one chunk, which is valid JSON.
-    /// Whether its counts are kept is for others to say: they may be older than those before.
+    /// Adds one chunk, which is valid JSON. The caller decides whether its counts are kept: they
+    /// may be older than those before.
     pub(crate) fn absorb(&mut self, chunk: &str, keeps_usage: bool) -> Result<(), Full> {
         for (key, value) in object(chunk) {
             match key.as_str() {
@@ -57,7 +56,7 @@ impl Aggregate {
         Ok(())
     }
 
-    /// The answer so far; afterwards there is none.
+    /// Takes the answer so far.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         let limit = self.limit;
         let this = std::mem::replace(self, Self::new(self.object, limit));
@@ -87,7 +86,7 @@ impl Aggregate {
         writer.finish()
     }
 
-    /// Bytes that are held, estimated.
+    /// How many bytes are held, estimated.
     pub(crate) const fn held(&self) -> usize {
         self.limit.saturating_sub(self.budget.left)
     }
@@ -100,7 +99,7 @@ impl Aggregate {
             }
             let index = place(fields.get("index")).unwrap_or(position as u64);
             if !self.choices.contains_key(&index) {
-                // Nodes of the map are half empty.
+                // The map's nodes are only half full.
                 self.budget.take(2 * size_of::<Choice>())?;
             }
             self.choices.entry(index).or_default().absorb(fields, &mut self.budget)?;

@@ -1,15 +1,15 @@
-//! The table for servers that speak chat completions, whoever stands behind them.
+//! The error table for servers that speak chat completions, whatever vendor is behind them.
 //!
-//! First match wins, so what is narrow stands above what is wide. Vendors behind
-//! a compatible gateway pass their own words through, which is why those of
-//! Anthropic, Google, Cohere and Bedrock are here as well.
+//! The first match wins, so narrow rows are above wide ones. Vendors behind a compatible gateway
+//! pass their own words through, so those of Anthropic, Google, Cohere and Bedrock are here as
+//! well.
 
 use crate::errors::rows::{Field, Row, When, hint, row};
 use shared::Signature;
 
 /// The statuses that are used for "your prompt is too long"; 403 is Together's.
 const REQUEST: When = When::Statuses(&[400, 403, 413, 422]);
-/// The status for what is not there, and not done.
+/// The statuses for something that does not exist or is not supported.
 const MISSING: When = When::Statuses(&[404, 405]);
 /// The statuses that are used for a broken server.
 const SERVER: When = When::Statuses(&[500, 502, 503, 504, 529]);
@@ -41,7 +41,7 @@ pub const OPENAI_CHAT: &[Row] = {
         row(REQUEST, Message, "content management policy", Refused),
         row(REQUEST, Message, "flagged by moderation", Refused),
         row(REQUEST, Message, "requires moderation", Refused),
-        // Something that the request names or needs is not there: another rung may have it.
+        // Something that the request names or needs does not exist here: another rung may have it.
         row(MISSING, Message, "no such file", BadRequest),
         row(MISSING, Message, "file not found", BadRequest),
         row(MISSING, Message, "no file found", BadRequest),
@@ -72,7 +72,7 @@ pub const OPENAI_CHAT: &[Row] = {
         row(SERVER, Type, "overloaded", Overloaded),
         row(SERVER, Code, "overloaded", Overloaded),
         row(SERVER, Message, "overloaded", Overloaded),
-        // Inside a 200 these words are all there is; elsewhere the status says it.
+        // Inside a 200 there are only these words; elsewhere the status tells it.
         row(InStream, Type, "unavailable", Overloaded),
         row(InStream, Code, "service_unavailable", Overloaded),
         row(InStream, Type, "rate_limit", RateLimited),

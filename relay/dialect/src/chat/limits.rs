@@ -1,16 +1,16 @@
-//! Which names and ids of tool calls providers of chat take, and where they stand.
+//! The limits of chat providers for names and ids of tool calls, and the places of both.
 
 use crate::common::spots::{Part, Spot};
 use crate::neutral::{Form, Limits};
 
-/// OpenAI's limits, which are the narrowest of those that most have.
+/// OpenAI's limits, the narrowest of those that most providers have.
 const USUAL: Limits = Limits {
     name: Form::plain(64),
     id: Some(Form { shortest: 1, longest: 40, fits: |_| true, begins: |_| true }),
 };
 
-/// Ids of a kind of their own, by a word in the model's name. Mistral's models refuse all
-/// others; Kimi's read the tool's name in theirs.
+/// Models with their own form of ids, by a word in the model's name. Mistral's models refuse all
+/// other ids; Kimi's models read the tool's name from the id.
 const IDS: &[(&str, Option<Form>)] = &[
     ("mistral", MISTRAL),
     ("ministral", MISTRAL),
@@ -29,7 +29,7 @@ const MISTRAL: Option<Form> = Some(Form {
     begins: |letter| letter.is_ascii_alphanumeric(),
 });
 
-/// What a rung with this model takes.
+/// The limits of a rung with this model.
 pub fn limits(model: &str) -> Limits {
     let model = model.to_ascii_lowercase();
     let own = IDS.iter().find(|(word, _)| model.contains(word));
@@ -42,7 +42,7 @@ const TOOL: Spot = Spot::In(&[("function", NAMED), ("custom", NAMED)]);
 const ASKED_MESSAGE: Spot =
     Spot::In(&[("tool_calls", Spot::Each(&CALL)), ("tool_call_id", Spot::Id)]);
 
-/// In a request.
+/// The places in a request.
 pub const ASKED: &[Part] = &[
     ("tools", "", Spot::Each(&TOOL)),
     ("tool_choice", "{", TOOL),

@@ -1,9 +1,9 @@
-//! The list of models, which for a client of the relay is the list of ladders.
+//! Writes the list of models, which for a client of the relay is the list of ladders.
 
 use serde::Serialize;
 use shared::UnixMillis;
 
-/// Each vendor's members beside the other's: their SDKs read their own.
+/// It has the members of both vendors: each SDK reads its own.
 #[derive(Serialize)]
 struct List<'a> {
     object: &'static str,
@@ -25,7 +25,7 @@ struct Model<'a> {
     created_at: String,
 }
 
-/// The body of `GET /v1/models`. `created` is when they came into being.
+/// The body of `GET /v1/models`. `created` is the creation time of the models.
 #[must_use]
 pub fn models_body<'a>(names: impl Iterator<Item = &'a str>, created: UnixMillis) -> Vec<u8> {
     let data: Vec<Model<'a>> = names.map(|name| model(name, created)).collect();

@@ -1,11 +1,11 @@
-//! What of a chat client's request the relay depends on.
+//! The parts of a chat client's request that the relay depends on.
 
 use crate::common::fields::Fields;
 use crate::common::needs::{Needs, OpenaiAsks, asks_for_schema};
 use crate::common::reject::Reject;
 use crate::common::values::{array, flag, is_empty_array, limit_of, whole_number};
 
-/// More answers at once than any provider gives.
+/// The most answers that a client may ask for; no provider gives more.
 const MAX_CHOICES: u64 = 128;
 
 /// What a rung must be able to do.
@@ -37,7 +37,7 @@ pub fn needs(fields: &Fields) -> Result<Needs, Reject> {
     Ok(asks.needs())
 }
 
-/// `modalities: ["text", "audio"]`; the list holds words only.
+/// Reads `modalities: ["text", "audio"]`; the list holds only words.
 fn wants_sound(fields: &Fields) -> bool {
     fields.text("modalities").is_some_and(|raw| raw.contains("\"audio\""))
 }
@@ -46,7 +46,7 @@ fn wants_sound(fields: &Fields) -> bool {
 ///
 /// # Errors
 ///
-/// `stream_options` is something else than it must be.
+/// `stream_options` has the wrong type.
 pub fn wants_usage(fields: &Fields) -> Result<bool, Reject> {
     let Some(raw) = fields.text("stream_options") else { return Ok(false) };
     let options: Fields = serde_json::from_str(raw)
@@ -55,7 +55,7 @@ pub fn wants_usage(fields: &Fields) -> Result<bool, Reject> {
         .map_err(|_| Reject::wrong_type("stream_options.include_usage", "true or false"))
 }
 
-/// How many answers are wanted.
+/// How many answers the client wants.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! An answer that is one JSON body with a list in it, and passes through: embeddings,
-//! moderations. Of it no more is looked at than whether it is one, and what it cost.
+//! Passes through an answer that is one JSON body with a list in it: embeddings, moderations. Only
+//! two things are read: whether it is such an answer, and its token counts.
 
 use crate::chat::chunk::Chunk;
 use crate::common::fields::Fields;
@@ -10,7 +10,7 @@ use crate::stream::transform::Transform;
 use bytes::BytesMut;
 use shared::Usage;
 
-/// See the module.
+/// An answer that passes through; see the module.
 #[derive(Debug)]
 pub(crate) struct Opaque {
     /// The member that holds the list.
@@ -40,7 +40,7 @@ impl Transform for Opaque {
         if !fields.text(self.list).is_some_and(|list| list.starts_with('[')) {
             return End::Broken("the body lacks its list");
         }
-        // Nothing is written, so nothing is counted as output.
+        // The model writes nothing, so no output is counted.
         let usage = Usage { output: Some(0), ..chunk.counts.usage() };
         self.facts = Facts { usage, content: true, finish: Some("stop"), ..Facts::default() };
         *progress = Progress { events: 1, tokens: 1, finished: true, ..Progress::default() };

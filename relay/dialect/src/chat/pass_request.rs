@@ -1,5 +1,5 @@
-//! A chat client's request for a rung that speaks chat: the client's bytes, less what is the
-//! relay's own.
+//! Writes a chat client's request for a rung that speaks chat: the client's own bytes, without the
+//! fields that the relay sets itself.
 
 use crate::common::fields::{Fields, Writer, push_array, push_string};
 use crate::common::json::string_inner;
@@ -10,12 +10,11 @@ use crate::neutral::{Signed, Target, Upstream, again_prompt, schema_prompt};
 use serde_json::value::RawValue;
 use std::collections::HashSet;
 
-/// The body for a rung: always a stream, under the rung's own model name, everything else
-/// as the client wrote it but for what `target` asks to be different.
+/// The body for a rung. It always asks for a stream and has the rung's own model name. Everything
+/// else stays as the client wrote it, except the changes that `target` asks for.
 ///
-/// `ask_usage` asks for the usage chunk on the client's behalf. Without it
-/// `stream_options` goes only as far as the client itself asked: providers exist that
-/// refuse the field.
+/// `ask_usage` asks for the usage chunk although the client may not have asked. Without it,
+/// `include_usage` is sent only if the client itself asked: some providers refuse the field.
 #[must_use]
 pub fn pass_request(fields: &Fields, target: &Target<'_>) -> Upstream {
     let room = fields.iter().map(|(key, value)| key.len() + value.get().len() + 4).sum();
@@ -68,8 +67,8 @@ fn degraded_schema<'f>(fields: &'f Fields, target: &Target<'_>) -> Option<&'f Ra
     member(member(format, "json_schema")?, "schema")
 }
 
-/// The client's `stream_options` with `include_usage` set or, where the client
-/// did not ask for it, taken out. `None`: nothing would be left.
+/// The client's `stream_options` with `include_usage` set, or, if nobody asks for usage, without
+/// it. `None`: no option would be left.
 fn stream_options(client: &RawValue, ask_usage: bool) -> Option<Vec<u8>> {
     let options: Fields = serde_json::from_str(client.get()).unwrap_or_default();
     if options.text("include_usage") == Some("true") {
@@ -87,7 +86,7 @@ fn stream_options(client: &RawValue, ask_usage: bool) -> Option<Vec<u8>> {
     kept.then(|| writer.finish())
 }
 
-/// The client's messages, with another system prompt, a schema, or a question asked again.
+/// Writes the client's messages, with another system prompt, a schema, or the question asked again.
 fn messages(client: &RawValue, schema: Option<&RawValue>, target: &Target<'_>, out: &mut Vec<u8>) {
     let list: Vec<&RawValue> = serde_json::from_str(client.get()).unwrap_or_default();
     let mut all: Vec<String> = list.iter().map(|message| without_marked(message)).collect();
@@ -99,7 +98,7 @@ fn messages(client: &RawValue, schema: Option<&RawValue>, target: &Target<'_>, o
     }
     if let Some(schema) = schema {
         let prompt = schema_prompt(schema);
-        // Into the first one, since some templates take one system message and no more.
+        // It is added to the first system message, since some templates accept only one.
         match all.first_mut().filter(|message| is_system(message)) {
             Some(message) => *message = with_text(message, &prompt),
             None => all.insert(0, strings(&[("role", "system"), ("content", &prompt)])),
@@ -114,13 +113,13 @@ fn messages(client: &RawValue, schema: Option<&RawValue>, target: &Target<'_>, o
     push_array(all.iter().map(String::as_str), out);
 }
 
-/// Whether a proof of another dialect's may be in the messages.
+/// Whether the messages may hold a signature of another dialect.
 fn has_marked(json: &str) -> bool {
     memchr::memmem::find(json.as_bytes(), b"\"belay.").is_some()
 }
 
-/// A message without the reasoning that another dialect's provider made: this one would
-/// refuse its proof, and without its proof it is not the model's.
+/// A message without reasoning that another dialect's provider made. This provider would refuse its
+/// signature, and without a signature the reasoning is not known to be the model's.
 fn without_marked(message: &RawValue) -> String {
     let as_it_is = || message.get().to_owned();
     if !has_marked(message.get()) {
@@ -129,7 +128,7 @@ fn without_marked(message: &RawValue) -> String {
     let members: Fields = serde_json::from_str(message.get()).unwrap_or_default();
     let details = members.text("reasoning_details").and_then(|raw| serde_json::from_str(raw).ok());
     let details: Vec<&RawValue> = details.unwrap_or_default();
-    // The pieces of one thought have one index, and only the last has the proof.
+    // The pieces of one reasoning have one index, and only the last piece has the signature.
     let index = |detail: &RawValue| member(detail, "index").map(|index| index.get().to_owned());
     let marked: Vec<&RawValue> = details.iter().copied().filter(|it| is_marked(it)).collect();
     if marked.is_empty() || members.text("role") != Some("\"assistant\"") {
@@ -162,7 +161,7 @@ fn is_system(message: &str) -> bool {
     matches!(members.text("role"), Some("\"system\"" | "\"developer\""))
 }
 
-/// A message with one more paragraph.
+/// A message with one more paragraph of text.
 fn with_text(message: &str, text: &str) -> String {
     let members: Fields = serde_json::from_str(message).unwrap_or_default();
     let mut writer = Writer::new(Vec::new());

@@ -1,5 +1,5 @@
-//! Chat completions on both sides: payloads pass through as the bytes they are, and
-//! only the framing is normalised.
+//! Passes answers through if both sides speak chat: payloads stay as they are, and only the framing
+//! is normalised.
 
 use crate::chat::TERMINATOR;
 use crate::chat::chunk::Chunk;
@@ -22,33 +22,33 @@ use bytes::BytesMut;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Where a whole answer grows.
+/// A whole answer.
 #[derive(Debug)]
 enum Body {
-    /// Out of chunks.
+    /// Put together from chunks.
     Growing(Box<Aggregate>),
-    /// It came in one piece and stays as it is.
+    /// It came in one piece and stays unchanged.
     Untouched(Vec<u8>),
 }
 
-/// Everything of an answer but its framing.
+/// Handles everything of an answer except the framing of the provider's events.
 #[derive(Debug)]
 pub(crate) struct PassThrough {
     spec: AnswerSpec,
     facts: Facts,
     counts: Counts,
-    /// The last chunk had counts that were not stale.
+    /// The last chunk had counts that were newer than those before.
     counts_are_new: bool,
     /// One bit for each choice that has its finish reason.
     finished: u128,
     told_finished: bool,
     /// Framed events that are kept back for the ending.
     tail: BytesMut,
-    /// The usage chunk. Apart from the tail, since it comes last and once.
+    /// The usage chunk. It is kept apart from the tail, since it comes last and once.
     usage: String,
     repair: Repair,
     body: Body,
-    /// Old completions, whose choices have a `text` and no message.
+    /// The answer is of the old completions, whose choices have a `text` and no message.
     of_texts: bool,
 }
 
@@ -78,10 +78,10 @@ impl PassThrough {
         self.finished != 0 && self.finished.count_ones() >= self.spec.choices
     }
 
-    /// What `[DONE]` means, or the end of an answer in one piece. Without a finish reason it is
-    /// believed after content alone: not of a provider that sends finish reasons, and not while
-    /// a call's arguments are not whole. Of several choices one reason is enough: there are
-    /// proxies that send the first choice's alone.
+    /// What kind of end `[DONE]` is, or the end of an answer in one piece. Without a finish reason
+    /// the end is proper only after content, only if the provider is not known to send finish
+    /// reasons, and only if the arguments of all calls are whole. Of several choices one finish
+    /// reason is enough: some proxies send only the first choice's.
     fn done(&mut self) -> End {
         self.facts.done = true;
         let open = self.facts.tool_open && !self.repair.are_whole() || self.repair.keeps_back();
@@ -89,7 +89,7 @@ impl PassThrough {
         if ended && !open { End::Proper } else { End::Cut }
     }
 
-    /// No chunk is an array, but Gemini's errors can be in one.
+    /// A chunk is never an array, but Gemini's errors can be in one.
     fn array(&mut self, text: &str) -> Option<End> {
         let error = parse_error(text.as_bytes());
         if !error.message.is_empty() {
@@ -99,8 +99,7 @@ impl PassThrough {
         None
     }
 
-    /// Counts are kept even of a chunk that turns out to be an error: the tokens
-    /// were used.
+    /// The counts of a chunk that turns out to be an error are kept, too: the tokens were used.
     fn take_counts(&mut self, chunk: &Chunk) {
         self.counts_are_new = false;
         if chunk.counts.seen {
@@ -109,7 +108,7 @@ impl PassThrough {
         }
     }
 
-    /// The client was to have its usage from a chunk that came before this one.
+    /// Updates the usage chunk that was kept back: newer counts have come in this chunk.
     fn renew_usage(&mut self, text: &str) {
         let mut kept: Fields = serde_json::from_str(&self.usage).unwrap_or_default();
         let chunk: Fields = serde_json::from_str(text).unwrap_or_default();
@@ -126,12 +125,12 @@ impl PassThrough {
     }
 
     fn take_facts(&mut self, chunk: &Chunk, progress: &mut Progress) {
-        // Behind the finish reason an empty piece of a call is no more than a sign of life.
+        // After the finish reason an empty piece of a call is only a sign of life.
         let is_token = chunk.content && (chunk.says || !self.told_finished);
         let kind = if is_token { &mut progress.tokens } else { &mut progress.pings };
         *kind = kind.saturating_add(1);
         if chunk.says && self.told_finished {
-            // It goes on: that was no finish reason, and what comes may still break.
+            // The answer goes on, so that was no finish reason, and the rest may still break.
             self.finished = 0;
             self.told_finished = false;
             progress.finished = false;
@@ -156,15 +155,15 @@ impl PassThrough {
             self.renew_usage(text);
         }
         if chunk.choices == 0 {
-            // Clients index `choices[0]`: only the usage chunk that was asked for
-            // may lack it, and of several the newest is true.
+            // Clients read `choices[0]`: only the usage chunk that they asked for may lack it. Of
+            // several usage chunks the newest is right.
             if self.spec.wants_usage && self.counts_are_new {
                 self.usage = with_choices(text).into_owned();
             } else if self.spec.wants_usage && chunk.counts.seen {
                 self.facts.repaired = self.facts.repaired.saturating_add(1);
             }
         } else if chunk.content && (chunk.says || !was_finished) {
-            // Content after the finish reason: what was kept back was no ending.
+            // Content after the finish reason: what was kept back was not the ending.
             out.extend_from_slice(&self.tail);
             self.tail.clear();
             frame::data(text, out);
@@ -177,7 +176,7 @@ impl PassThrough {
         }
     }
 
-    /// The chunk, with its tool calls as the client's SDK can read them.
+    /// The chunk, with its tool calls in a form that the client's SDK can read.
     fn mend<'t>(
         &mut self,
         chunk: &Chunk,
@@ -227,7 +226,7 @@ impl Transform for PassThrough {
             self.facts.drop_one();
             return None;
         }
-        // Bad UTF-8 costs this event its bad characters, and no other event anything.
+        // Bad UTF-8 damages only its own characters in this event, and no other event.
         let text = String::from_utf8_lossy(event.data);
         let Ok(chunk) = Chunk::read(&text) else { return self.facts.broken() };
         if data.starts_with(b"[") {
@@ -250,11 +249,11 @@ impl Transform for PassThrough {
             }
             Form::Whole => self.grow(&text),
         };
-        // The client keeps the provider's own word, and hears what it means.
+        // The client gets the provider's own finish reason, and the error that it means.
         end.or_else(|| interruption(&chunk, &text))
     }
 
-    /// A 200 with one JSON document: an answer in one piece, or an error.
+    /// Reads the body of a 200 that is one JSON document: an answer in one piece, or an error.
     fn whole(&mut self, body: &[u8], out: &mut BytesMut, progress: &mut Progress) -> End {
         let text = String::from_utf8_lossy(body);
         let Ok(chunk) = Chunk::read(&text) else {
@@ -268,7 +267,7 @@ impl Transform for PassThrough {
             return end;
         }
         if chunk.choices == 0 {
-            // Some errors are no more than a message, and no answer has one there.
+            // Some errors are only a message, and no answer has a message there.
             let error = parse_error(text.as_bytes());
             if error.message.is_empty() {
                 return End::Broken("the body has no choices");
@@ -288,7 +287,7 @@ impl Transform for PassThrough {
             return End::Cut;
         }
         match self.spec.form {
-            // A text is a chunk of its own already.
+            // An old text completion already has the form of a chunk.
             Form::Stream if self.of_texts => frame::data(&text, &mut self.tail),
             Form::Stream => {
                 let usage = replay::as_stream(&text, out, &mut self.tail);
@@ -348,7 +347,7 @@ fn error_of(chunk: &Chunk, text: &str) -> Option<ProviderError> {
     chunk.error.then(|| parse_error(text.as_bytes()))
 }
 
-/// The end of an answer of which a choice was interrupted.
+/// The end of an answer in which a choice was interrupted.
 fn interruption(chunk: &Chunk, text: &str) -> Option<End> {
     raw_members! {
         Body { choices: "choices", finish_reason: "finish_reason" }

@@ -1,4 +1,4 @@
-//! What a chat client asks: what of it the relay depends on, and all of it in neutral words.
+//! Reads a chat client's request into the neutral form.
 
 mod messages;
 
@@ -8,21 +8,21 @@ use crate::common::openai::{CACHE_MARK, effort, free_text, function, schema, too
 use crate::common::reject::Reject;
 use crate::neutral::{Format, Request, Thinking, Tool, ToolChoice};
 
-/// What becomes of the fields that [`read_request`] does not take. All others are unsupported,
+/// What is done with the fields that [`read_request`] does not take. All others are unsupported,
 /// such as `n` above 1, `logit_bias`, `prediction`, `web_search_options`, `functions`.
 const TOP: &[Rule] = &[
-    // The relay's own.
+    // The relay sets these itself.
     Rule::harmless("model"),
     Rule::harmless("stream"),
     Rule::harmless("stream_options"),
-    // For books, caches and abuse watches.
+    // For accounting, caches and the detection of abuse.
     Rule::harmless("metadata"),
     Rule::harmless("service_tier"),
     Rule::harmless("prompt_cache_key"),
     Rule::harmless("prompt_cache_retention"),
     Rule::harmless("usage"),
     CACHE_MARK,
-    // What they say is what is done anyway.
+    // With these values they ask for what is done anyway.
     Rule::harmless_at("n", &["1"]),
     Rule::harmless_at("store", &["false"]),
     Rule::harmless_at("background", &["false"]),
@@ -34,14 +34,14 @@ const TOP: &[Rule] = &[
     Rule::harmless_at("function_call", &["\"auto\"", "\"none\""]),
     Rule::harmless_at("safe_prompt", &["false"]),
     Rule::harmless_at("top_k", &["-1", "0"]),
-    // Taste.
+    // Matters of style.
     Rule::wish("verbosity"),
     Rule::wish("min_p"),
     Rule::wish("top_a"),
     Rule::wish("repetition_penalty"),
 ];
 
-/// Rules for one tool, and for what stands in it.
+/// Rules for one tool, and for the objects in it.
 const TOOL: &[Rule] = &[CACHE_MARK];
 
 /// How OpenRouter and others ask for reasoning.
@@ -51,7 +51,7 @@ const REASONING: &[Rule] = &[
     Rule::harmless("summary"),
 ];
 
-/// All that a chat client asks, in neutral words.
+/// Reads a chat client's whole request into the neutral form.
 ///
 /// # Errors
 ///
@@ -86,7 +86,7 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
     }
     request.temperature = top.number("temperature")?;
     request.top_p = top.number("top_p")?;
-    // vLLM's way to say none is -1: a number only where it says something.
+    // vLLM uses -1 for no limit: a number is read only if it sets one.
     if fields.text("top_k").is_some_and(|raw| !matches!(raw, "-1" | "0")) {
         request.top_k = top.count("top_k")?;
     }
@@ -126,7 +126,7 @@ fn tool(value: &Value<'_>, request: &mut Request) -> Result<(), Reject> {
     Ok(())
 }
 
-/// The tool that is to be called.
+/// The tool that must be called.
 fn chosen(mut members: Members<'_>, request: &mut Request) -> Result<Option<ToolChoice>, Reject> {
     let holder = match members.string("type")?.as_deref() {
         None | Some("function") => "function",
@@ -169,8 +169,8 @@ fn stop(value: &Value<'_>) -> Result<Vec<String>, Reject> {
     Ok(vec![value.string()?])
 }
 
-/// Three ways to say it: OpenAI's, OpenRouter's, and the one that DeepSeek and others took
-/// from Anthropic. The first that says how much counts.
+/// Reads the three ways to ask for reasoning: OpenAI's, OpenRouter's, and the one that DeepSeek and
+/// others took from Anthropic. The first one that says how much counts.
 fn thinking(top: &mut Members<'_>, request: &mut Request) -> Result<Option<Thinking>, Reject> {
     let mut thinking = top.take("reasoning_effort").map(|value| effort(&value)).transpose()?;
     if let Some(mut members) = top.object("reasoning")? {

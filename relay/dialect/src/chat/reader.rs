@@ -1,7 +1,7 @@
-//! What a chat provider says, for clients of other dialects.
+//! Reads a chat provider's answer, for clients of other dialects.
 //!
-//! Only the first choice is read: several cannot be told to any other dialect, so
-//! none are asked for.
+//! Only the first choice is read: no other dialect can express several, so the relay does not ask
+//! for more.
 
 use crate::chat::DONE;
 use crate::chat::calls::{Calls, Entry, Step};
@@ -25,9 +25,9 @@ pub(crate) struct ChatReader {
     begun: bool,
     counts: Counts,
     calls: Calls,
-    /// How many of the calls have been said.
+    /// How many of the calls were emitted.
     emitted: usize,
-    /// Arguments of calls that cannot be said yet, and the bytes that they take.
+    /// Arguments of calls that cannot be emitted yet, and how many bytes they need.
     waiting: BTreeMap<usize, String>,
     waiting_bytes: usize,
     /// The provider is known to send finish reasons.
@@ -35,7 +35,7 @@ pub(crate) struct ChatReader {
 }
 
 raw_members! {
-    /// The members of a chunk that are looked at.
+    /// The members of a chunk that are read.
     Members {
         id: "id",
         model: "model",
@@ -95,7 +95,7 @@ impl Reader for ChatReader {
         }
         let text = String::from_utf8_lossy(event.data);
         if data.first() == Some(&b'[') && serde_json::from_str::<&RawValue>(&text).is_ok() {
-            // No chunk is an array, but Gemini's errors can be in one.
+            // A chunk is never an array, but Gemini's errors can be in one.
             let error = parse_error(text.as_bytes());
             if !error.message.is_empty() {
                 return Some(End::Error(error));
@@ -163,9 +163,9 @@ impl ChatReader {
         Self { finishes, ..Self::default() }
     }
 
-    /// What `[DONE]` means, or the end of an answer in one piece. Without a finish reason it is
-    /// believed after content alone: not of a provider that sends finish reasons, and not while
-    /// a call's arguments are not whole.
+    /// What kind of end `[DONE]` is, or the end of an answer in one piece. Without a finish reason
+    /// the end is proper only after content, only if the provider is not known to send finish
+    /// reasons, and only if the arguments of all calls are whole.
     fn done(&mut self, observer: &mut Observer<'_>) -> End {
         observer.facts().done = true;
         if observer.facts().finish.is_some() {
@@ -178,7 +178,7 @@ impl ChatReader {
     }
 
     fn begin(&mut self, chunk: &Members<'_>, observer: &mut Observer<'_>) {
-        // Azure's prelude has neither; what follows it has both.
+        // Azure's first chunk has neither; the chunk after it has both.
         let (id, model) = (Text::of(chunk.id), Text::of(chunk.model));
         let has_choices = chunk.choices.is_some_and(|raw| raw.get().len() > 2);
         if (has_choices || !id.is_empty()) && !std::mem::replace(&mut self.begun, true) {
@@ -240,7 +240,7 @@ impl ChatReader {
             content => emit_text(content, observer, Event::Text),
         }
         emit_text(delta.refusal, observer, Event::Refusal);
-        // Pictures and sound, for which other dialects have no words.
+        // Pictures and audio: other dialects cannot express them.
         let seen = [delta.images, delta.audio].into_iter().flatten();
         if seen.into_iter().any(|raw| is_truthy(raw.get())) {
             observer.activity();
@@ -256,7 +256,7 @@ impl ChatReader {
         self.call(&Entry::old(old), 0, observer)
     }
 
-    /// A call is said when its arguments begin, or those of a later one, or at the end: some
+    /// A call is emitted when its arguments begin, or those of a later call, or at the end: some
     /// vendors send its name in pieces, or late.
     fn call(
         &mut self,
@@ -272,7 +272,7 @@ impl ChatReader {
         let is_named = self.calls.get(call).is_some_and(|known| !known.name.is_empty());
         if entry.json.is_empty() || !is_named {
             if call >= self.emitted {
-                // It is content all the same.
+                // It counts as content nevertheless.
                 observer.activity();
                 observer.facts().tool_open = true;
                 self.waiting_bytes = self.waiting_bytes.saturating_add(entry.json.escaped().len());
@@ -315,8 +315,8 @@ impl ChatReader {
     }
 }
 
-/// What it thought, under whichever name. The same text often stands under two: the first
-/// one counts. Details hold its proofs.
+/// Emits reasoning, from any of its fields. The same text is often in two fields: the first one
+/// counts. The details hold the signatures.
 fn reasoning(delta: &Delta<'_>, observer: &mut Observer<'_>) {
     let plain = [delta.reasoning_content, delta.reasoning];
     let said = plain.into_iter().find(|raw| !Text::of(*raw).is_empty()).flatten();
@@ -331,7 +331,8 @@ fn reasoning(delta: &Delta<'_>, observer: &mut Observer<'_>) {
     }
 }
 
-/// Content as an array of parts: Mistral's text, and its thinking, which is parts again.
+/// Emits content that is an array of parts: Mistral's text, and its thinking, which has parts
+/// again.
 fn parts(raw: &RawValue, observer: &mut Observer<'_>) {
     for raw in elements(Some(raw)) {
         let part: Part<'_> = members(Some(raw));

@@ -1,10 +1,10 @@
-//! Tool calls put right on their way to a client of the same dialect.
+//! Corrects tool calls on their way to a client of the same dialect.
 //!
-//! What OpenAI's SDKs cannot read is mended, and nothing else is touched: entries of a stream
-//! without an index, or with one that another call has; a call without an id; arguments that
-//! are no string; an id or a name that is repeated, which one SDK would join to the first; and
-//! a name in pieces, of which another SDK would keep the last. Names that the rung was told in
-//! another form are the client's own again.
+//! Only what OpenAI's SDKs cannot read is corrected: entries of a stream without an index, or with
+//! the index of another call; a call without an id; arguments that are not a string; an id or a
+//! name that is repeated, because one SDK would join it to the first one; and a name in pieces,
+//! because another SDK would keep only the last piece. If the rung got other tool names, the
+//! client's own names are restored.
 
 mod choice;
 mod json;
@@ -19,24 +19,24 @@ use json::{object_of, set};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// More calls than any answer has.
+/// The most tool calls that an answer may have. No real answer has so many.
 const MOST_CALLS: usize = 4096;
 
-/// What is known of the calls so far, for each choice.
+/// What is known about the calls so far, for each choice.
 #[derive(Debug)]
 pub(crate) struct Repair {
-    /// For ids that the provider does not give.
+    /// The request's id. Ids that the provider does not give are made from it.
     request: String,
     names: Names,
     limit: usize,
     choices: BTreeMap<u64, Choice>,
 }
 
-/// What a chunk must look like instead.
+/// The corrected form of a chunk.
 #[derive(Debug)]
 pub(crate) struct Mended {
     pub(crate) text: String,
-    /// It was more than another name.
+    /// More than a tool's name was changed.
     pub(crate) is_repair: bool,
 }
 
@@ -45,13 +45,13 @@ impl Repair {
         Self { request, names: Names::default(), limit, choices: BTreeMap::new() }
     }
 
-    /// The names of the client's tools, and those that the rung was told.
+    /// Sets the names of the client's tools and the names that the rung got.
     pub(crate) fn restore(&mut self, names: &Names) {
         self.names = names.clone();
     }
 
-    /// What a chunk with tool calls, or with a finish reason, must look like instead; `None`:
-    /// it is fine as it is. `holder` is `delta`, or `message` in an answer of one piece.
+    /// The corrected form of a chunk with tool calls or a finish reason; `None`: it is fine as it
+    /// is. `holder` is `delta`, or `message` in an answer of one piece.
     pub(crate) fn chunk(&mut self, text: &str, holder: &str) -> Result<Option<Mended>, Box<End>> {
         let Ok(mut top) = serde_json::from_str::<Fields>(text) else { return Ok(None) };
         let mut mended = Vec::new();
@@ -117,7 +117,7 @@ impl Repair {
         self.choices.values().all(Choice::are_whole)
     }
 
-    /// Whether a call has begun that the client has not been told.
+    /// Whether a call has begun of which the client has got nothing yet.
     pub(crate) fn keeps_back(&self) -> bool {
         self.choices.values().any(Choice::keeps_back)
     }
@@ -133,7 +133,7 @@ fn array_of(values: &[String]) -> String {
     String::from_utf8_lossy(&list).into_owned()
 }
 
-/// A list without entries is left out: SDKs put lists together, and no list is the safest.
+/// Leaves out a list without entries: SDKs join the lists of all chunks, and no list is the safest.
 fn object_without_empty_calls(told: &Fields) -> String {
     let mut writer = Writer::new(Vec::new());
     for (key, value) in told.iter().filter(|(key, raw)| (*key, raw.get()) != ("tool_calls", "[]")) {

@@ -1,19 +1,18 @@
-//! An answer that came in one piece, told as a stream.
+//! Writes an answer that came in one piece as a stream.
 //!
-//! Some providers ignore `stream: true`. Their answer is as good as any; the
-//! client gets it as the shortest stream that says the same: role, content,
-//! finish reason, usage.
+//! Some providers ignore `stream: true`. Their answers are valid. The client gets the shortest
+//! stream with the same content: role, content, finish reason, usage.
 
 use crate::common::fields::{Fields, Writer};
 use crate::common::json::is_filled_array;
 use bytes::{BufMut as _, BytesMut};
 use serde_json::value::RawValue;
 
-/// What every chunk of a stream repeats.
+/// The members that every chunk of a stream repeats.
 const IN_EACH: [&str; 5] = ["id", "created", "model", "system_fingerprint", "service_tier"];
 
-/// Writes `body`, a valid `chat.completion`, as chunks: content to `out`, finish
-/// reasons to `tail`. Gives the JSON of the chunk with its token counts, if it has any.
+/// Writes `body`, a valid `chat.completion`, as chunks: content to `out`, finish reasons to `tail`.
+/// Returns the JSON of the chunk with its token counts, if it has any.
 pub(crate) fn as_stream(body: &str, out: &mut BytesMut, tail: &mut BytesMut) -> Option<String> {
     let top = serde_json::from_str::<Fields>(body).ok()?;
     let choices = elements(top.text("choices").unwrap_or("[]"));
@@ -30,7 +29,7 @@ pub(crate) fn as_stream(body: &str, out: &mut BytesMut, tail: &mut BytesMut) -> 
         }
     }
     for (n, choice) in choices.iter().enumerate() {
-        // Unknown fields are said once, where the answer is complete.
+        // Unknown fields are written once, when the answer is complete.
         let last = n + 1 == choices.len();
         if let Some(finish) = &choice.finish {
             chunk(&top, &choice.chunk("{}", Some(finish), &[]), last.then_some(&["usage"]), tail);
@@ -59,7 +58,7 @@ impl Choice {
         Self { index, message: message.unwrap_or_default(), finish, others }
     }
 
-    /// The message without its role; `None` where nothing is left.
+    /// The message without its role; `None`: nothing is left.
     fn delta(&self) -> Option<String> {
         let mut writer = Writer::new(Vec::new());
         let mut any = false;
@@ -92,7 +91,8 @@ impl Choice {
     }
 }
 
-/// Streamed tool calls are told apart by an index, whole ones by their place.
+/// Adds indexes to tool calls: a stream tells calls apart by an index, a whole answer by their
+/// order.
 fn with_indexes(calls: &str) -> Vec<u8> {
     let mut out = vec![b'['];
     for (n, call) in elements(calls).into_iter().enumerate() {
@@ -128,7 +128,7 @@ fn head(top: &Fields) -> Writer {
     writer
 }
 
-/// Writes a chunk; `but`: with the document's other fields, except these.
+/// Writes a chunk. With `but` it also gets the document's other fields, except those in `but`.
 fn chunk(top: &Fields, choice: &str, but: Option<&[&str]>, out: &mut BytesMut) {
     let mut writer = head(top);
     writer.raw("choices", &format!("[{choice}]"));
@@ -143,7 +143,7 @@ fn chunk(top: &Fields, choice: &str, but: Option<&[&str]>, out: &mut BytesMut) {
 
 fn event(writer: Writer, out: &mut BytesMut) {
     out.put_slice(b"data: ");
-    // A pretty-printed document has line ends between its tokens.
+    // A formatted document has line ends between its tokens.
     for byte in writer.finish() {
         out.put_u8(if matches!(byte, b'\n' | b'\r') { b' ' } else { byte });
     }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 /// The counts of all `usage` objects of an answer so far, field by field.
 ///
-/// Kept as they were sent: what they mean can depend on several of them.
+/// They are kept as they were sent: their meaning can depend on several of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Whether there was a `usage` object at all.
@@ -23,8 +23,8 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Takes over what `later` says; whether it is as new as what was known. Counts are
-    /// cumulative: the largest is the newest, and adding them would bill a token many times.
+    /// Adds the counts of `later`. Returns whether it is not older than the counts so far. Counts
+    /// are cumulative: the largest is the newest, and a sum would bill a token several times.
     pub(crate) fn replace(&mut self, later: &Self) -> bool {
         let is_stale = later.prompt < self.prompt && later.prompt.is_some()
             || later.completion < self.completion && later.completion.is_some();
@@ -50,8 +50,8 @@ impl Counts {
         }
     }
 
-    /// xAI leaves reasoning out of `completion_tokens`, everyone else includes
-    /// it; the total gives it away.
+    /// xAI leaves reasoning out of `completion_tokens`, all others include it. The total shows
+    /// which of both it is.
     fn output(&self) -> Option<u64> {
         let completion = self.completion?;
         let (Some(prompt), Some(total), Some(reasoning)) =
@@ -75,7 +75,7 @@ impl Object for Counts {
             "prompt_tokens" => &mut self.prompt,
             "completion_tokens" => &mut self.completion,
             "total_tokens" => &mut self.total,
-            // DeepSeek's word, and Together's.
+            // DeepSeek's name, and Together's.
             "prompt_cache_hit_tokens" | "cached_tokens" => &mut self.cache_hit,
             "prompt_tokens_details" => return map.next_value_seed(One(&mut PromptDetails(self))),
             "completion_tokens_details" => {
@@ -110,7 +110,7 @@ impl Object for CompletionDetails<'_> {
     }
 }
 
-/// A count that is no whole number is as good as none.
+/// A count that is not a whole number counts as missing.
 fn read<'de, A: MapAccess<'de>>(slot: &mut Option<u64>, map: &mut A) -> Result<(), A::Error> {
     let raw: &RawValue = map.next_value()?;
     if let Some(count) = count(raw.get()) {
@@ -119,7 +119,7 @@ fn read<'de, A: MapAccess<'de>>(slot: &mut Option<u64>, map: &mut A) -> Result<(
     Ok(())
 }
 
-/// Counts in OpenAI's words.
+/// Writes counts in OpenAI's form.
 pub(crate) fn write(usage: &Usage) -> String {
     let (input, output) = (usage.input.unwrap_or(0), usage.output.unwrap_or(0));
     let total = input.saturating_add(output);

@@ -1,4 +1,4 @@
-//! Words that every stream of chat has.
+//! Fixed texts of chat streams.
 
 use crate::neutral::Finish;
 
@@ -8,7 +8,7 @@ pub const TERMINATOR: &[u8] = b"data: [DONE]\n\n";
 /// The data of a terminator.
 pub const DONE: &[u8] = b"[DONE]";
 
-/// OpenAI's word for the reason. A model that called tools waits for them.
+/// OpenAI's word for a finish reason. A model that called tools waits for their results.
 pub(crate) const fn finish_reason(finish: Option<Finish>, called: bool) -> &'static str {
     match finish {
         Some(Finish::Length) => "length",

@@ -1,8 +1,7 @@
-//! A neutral request as chat, for a rung that speaks it.
+//! Writes a neutral request as chat, for a rung that speaks chat.
 //!
-//! Hundreds of servers call themselves compatible, so the body is the plainest that says
-//! it: one system message, texts as strings wherever there is nothing but text, no field
-//! that the client did not ask for.
+//! Hundreds of servers call themselves compatible, so the body is as plain as possible: one system
+//! message, texts as strings if there is only text, and no field that the client did not ask for.
 
 mod messages;
 
@@ -92,11 +91,11 @@ enum ResponseFormat<'a> {
     JsonSchema { json_schema: Schema<'a> },
 }
 
-/// Whether chat has words for all of it.
+/// Checks whether chat can express all of a request.
 ///
 /// # Errors
 ///
-/// Names what it has none for.
+/// Names what it cannot express.
 pub fn can_write(request: &Request) -> Result<(), Unsupported> {
     refuse_unsupported(request)?;
     refuse_prefill(request)?;
@@ -107,7 +106,7 @@ pub fn can_write(request: &Request) -> Result<(), Unsupported> {
 ///
 /// # Errors
 ///
-/// As [`can_write`].
+/// As for [`can_write`].
 pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unsupported> {
     refuse_unsupported(request)?;
     refuse_prefill(request)?;
@@ -145,17 +144,17 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     Ok(Upstream { body: body(&written)?, left_out, names })
 }
 
-/// Which of its two names the limit has. Everybody knows the old one but OpenAI's models
-/// that reason, which refuse it; many do not know the new one, and would answer without a
-/// limit. Those models are known by their names and, under a name of the operator's own (as
-/// at Azure), by a request that asks for reasoning.
+/// Which of the two names of the limit is used. All servers know the old name, but OpenAI's
+/// reasoning models refuse it. Many servers do not know the new name, and would answer without a
+/// limit. Those models are recognised by their names. Under a name that the operator chose (as at
+/// Azure) they are recognised by a request that asks for reasoning.
 fn wants_new_limit(model: &str, thinking: Option<Thinking>) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model);
     let leading = |text: &str| -> Option<u32> {
         let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
         text.get(..end)?.parse().ok()
     };
-    // Azure leaves the dot of 3.5 out.
+    // Azure writes 3.5 without the dot.
     let is_gpt = name.strip_prefix("gpt-").and_then(leading).is_some_and(|n| (5..30).contains(&n));
     let is_o = name.strip_prefix('o').and_then(leading).is_some();
     is_gpt || is_o || thinks(thinking)

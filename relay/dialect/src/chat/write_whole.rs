@@ -1,4 +1,4 @@
-//! A whole completion, written out of the neutral words.
+//! Writes a whole completion from the neutral form.
 
 use crate::chat::usage::write;
 use crate::common::fields::{Writer, push_array};
@@ -6,8 +6,8 @@ use crate::neutral::{Answer, Piece, Signed};
 use crate::stream::facts::Facts;
 use shared::Dialect;
 
-/// The body of a `chat.completion`. `request` is for ids that the provider did not
-/// give, `created` is in Unix seconds.
+/// The body of a `chat.completion`. `request` is used for ids that the provider did not give;
+/// `created` is in Unix seconds.
 pub(crate) fn completion(
     answer: &Answer,
     facts: &Facts,
@@ -35,7 +35,7 @@ pub(crate) fn completion(
     body.finish()
 }
 
-/// The one message of a completion: its texts are joined, since chat has one of each.
+/// The message of a completion. Texts are joined, since chat has one field for each kind.
 struct Message<'a> {
     from: Dialect,
     request: &'a str,

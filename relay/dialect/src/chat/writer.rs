@@ -1,4 +1,4 @@
-//! Chunks for a chat client whose answer comes from another dialect.
+//! Writes chunks for a chat client whose answer comes from another dialect.
 
 use crate::chat::usage::write;
 use crate::chat::words::TERMINATOR;
@@ -17,16 +17,16 @@ pub(crate) struct ChatWriter {
     wants_usage: bool,
     request: String,
     created: i64,
-    /// What every chunk begins with, framing included, up to the value of `delta`.
+    /// The beginning of every chunk, with framing, up to the value of `delta`.
     head: String,
     called: bool,
-    /// Calls that have no arguments so far.
+    /// Calls that have got no arguments so far.
     bare: BTreeSet<usize>,
     /// Calls whose input is free text.
     custom: BTreeSet<usize>,
     finish: Option<Finish>,
     signature: Option<String>,
-    /// What was thought since the last proof, escaped.
+    /// The reasoning since the last signature, escaped.
     thought: String,
     details: usize,
 }
@@ -49,7 +49,7 @@ impl ChatWriter {
         }
     }
 
-    /// Says who speaks, once, before anything else.
+    /// Writes the role, once, before anything else.
     fn start(&mut self, id: &str, model: &str, out: &mut BytesMut) {
         if !self.head.is_empty() {
             return;
@@ -69,7 +69,7 @@ impl ChatWriter {
         index
     }
 
-    /// One chunk; `delta` is JSON in pieces.
+    /// Writes one chunk; `delta` is JSON in pieces.
     fn chunk(&self, delta: &[&str], finish: &str, out: &mut BytesMut) {
         let room: usize = delta.iter().map(|piece| piece.len()).sum();
         out.reserve(self.head.len() + room + 64);
@@ -102,8 +102,8 @@ impl Writer for ChatWriter {
                 self.thought.push_str(text.escaped());
                 self.chunk(&[r#"{"reasoning_content":""#, text.escaped(), "\"}"], "null", out);
             }
-            // A detail comes once and whole: SDKs put lists together by `index`, and what
-            // comes back must hold the text that the proof is of.
+            // A detail is written once and whole: SDKs join lists by `index`, and the detail that
+            // the client sends back must hold the text that was signed.
             Event::Signature(proof) => {
                 let proof = Signed::write(Dialect::OpenaiChat, self.from, proof.escaped());
                 let thought = std::mem::take(&mut self.thought);
@@ -164,7 +164,7 @@ impl Writer for ChatWriter {
 
     fn tail(&mut self, facts: &Facts, out: &mut BytesMut) {
         self.start("", "", out);
-        // Clients read arguments as JSON, and nothing is none.
+        // Clients read arguments as JSON, and an empty text is not JSON.
         for call in std::mem::take(&mut self.bare) {
             let delta = format!(
                 r#"{{"tool_calls":[{{"index":{call},"function":{{"arguments":"{{}}"}}}}]}}"#

@@ -1,9 +1,8 @@
 //! A JSON object whose values are left exactly as they were written.
 //!
-//! The relay changes two or three keys of a request and puts answers together;
-//! everything else must come out as it went in: number spellings, escapes,
-//! fields nobody has heard of. Reading into a tree and writing it back would
-//! respell numbers, so values stay raw.
+//! The relay changes two or three keys of a request and puts answers together. Everything else must
+//! stay as it was: the spelling of numbers, escapes, unknown fields. Reading into a tree and
+//! writing it back would change the spelling of numbers, so values stay raw.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -11,7 +10,7 @@ use std::collections::HashMap;
 
 /// Keys in order of first appearance, each with its raw value.
 ///
-/// The index keeps an object of a million keys linear.
+/// With the index, an object of a million keys is still read in linear time.
 #[derive(Debug, Clone, Default)]
 pub struct Fields {
     items: Vec<(String, Box<RawValue>)>,
@@ -32,7 +31,7 @@ impl Fields {
         self.get(key).map(RawValue::get).filter(|text| *text != "null")
     }
 
-    /// Sets `key`, in place where it exists, and returns what it replaced.
+    /// Sets `key`, at its old place if it exists, and returns the value that it replaced.
     pub fn set(&mut self, key: String, value: Box<RawValue>) -> Option<Box<RawValue>> {
         if let Some(slot) = self.index.get(&key).and_then(|&at| self.items.get_mut(at)) {
             return Some(std::mem::replace(&mut slot.1, value));
@@ -100,7 +99,7 @@ impl Writer {
         Self { out, empty: true }
     }
 
-    /// Writes the key; whatever is pushed onto the result is its value.
+    /// Writes the key. The caller must append the value to the result.
     pub fn key(&mut self, key: &str) -> &mut Vec<u8> {
         if !std::mem::replace(&mut self.empty, false) {
             self.out.push(b',');
@@ -110,7 +109,7 @@ impl Writer {
         &mut self.out
     }
 
-    /// Writes a member whose value is JSON already.
+    /// Writes a member whose value is already JSON.
     pub fn raw(&mut self, key: &str, json: &str) {
         self.key(key).extend_from_slice(json.as_bytes());
     }
@@ -120,7 +119,7 @@ impl Writer {
         push_string(text, self.key(key));
     }
 
-    /// Writes a member whose value is text, escaped already.
+    /// Writes a member whose value is text that is already escaped.
     pub fn escaped(&mut self, key: &str, text: &str) {
         let out = self.key(key);
         out.push(b'"');
@@ -145,11 +144,11 @@ impl Writer {
 
 /// Appends `text` as a JSON string.
 pub fn push_string(text: &str, out: &mut Vec<u8>) {
-    // Writing text into memory has no way to fail.
+    // Writing text into memory cannot fail.
     let _ = serde_json::to_writer(out, text);
 }
 
-/// `[`, the raw values, `]`.
+/// Appends an array of raw values.
 pub fn push_array<'a>(values: impl IntoIterator<Item = &'a str>, out: &mut Vec<u8>) {
     out.push(b'[');
     for (n, value) in values.into_iter().enumerate() {

@@ -1,13 +1,13 @@
-//! Fields that clients and proxies send for books, caches and traces of their own, whatever
-//! dialect they speak. A rung of another dialect answers the same without them, so they
-//! are left out and the attempt says so. `server.ignore_fields` names more.
+//! Fields that clients and proxies send for their own accounting, caches and traces, whatever
+//! dialect they speak. A rung of another dialect answers the same without them, so they are left
+//! out, and the attempt records that. `server.ignore_fields` can name more.
 
 use crate::neutral::Request;
 
-/// The word for those that the config names.
+/// The name under which the fields of the config are reported as left out.
 const BY_CONFIG: &str = "ignore_fields";
 
-/// Known fields, where no dialect has a meaning of its own for them.
+/// Known fields that have no meaning of their own in any dialect.
 const BOOKKEEPING: &[&str] = &[
     // Codex and other agents.
     "client_metadata",
@@ -17,13 +17,13 @@ const BOOKKEEPING: &[&str] = &[
     "thread_id",
     "trace_id",
     "request_id",
-    // LiteLLM and the clients that know it.
+    // LiteLLM and its clients.
     "litellm_metadata",
     "litellm_call_id",
     "litellm_session_id",
     "litellm_trace_id",
     "tags",
-    // What vLLM, SGLang and llama.cpp are told about their templates and caches.
+    // Options of vLLM, SGLang and llama.cpp for templates and caches.
     "chat_template_kwargs",
     "add_generation_prompt",
     "skip_special_tokens",
@@ -40,8 +40,8 @@ const BOOKKEEPING: &[&str] = &[
     "keep_alive",
 ];
 
-/// Takes those fields out of what is unsupported in `request`, and notes that they are left out.
-/// `named` are those of the config.
+/// Removes those fields from what is unsupported in `request`, and notes that they are left out.
+/// `named` are the fields from the config.
 pub(crate) fn leave_out(request: &mut Request, named: &[String]) {
     let Request { unsupported, left_out, .. } = request;
     unsupported.retain(|path| {
@@ -56,8 +56,8 @@ pub(crate) fn leave_out(request: &mut Request, named: &[String]) {
     });
 }
 
-/// Whether the config says that the field at `path` may be left out. It names paths
-/// without places: `tools[].function.x_hint` is that member of every tool.
+/// Whether the config says that the field at `path` may be left out. The config names paths without
+/// indexes: `tools[].function.x_hint` is that member of every tool.
 fn is_named(path: &str, named: &[String]) -> bool {
     if named.is_empty() {
         return false;

@@ -1,10 +1,9 @@
-//! A typed walk over JSON that no surprise can stop.
+//! Reads JSON into typed objects. No unexpected value stops it.
 //!
-//! Providers put `null`, a string or nothing where an object should be. Derived
-//! structs would fail on that, and a failure would be taken for a broken stream.
-//! Here only bad JSON is an error: whatever is not of the expected shape is
-//! walked over. Nothing is allocated but for keys with escapes, which no
-//! provider sends.
+//! Providers send `null`, a string or nothing in place of an object. Derived structs would fail on
+//! that, and the stream would be taken for broken. Here only bad JSON is an error: a value of
+//! another shape is skipped. Nothing is allocated except for keys with escapes, which no provider
+//! sends.
 
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
@@ -13,9 +12,9 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Takes in the fields of one JSON object.
+/// Reads the fields of one JSON object.
 pub(crate) trait Object {
-    /// An object (not a `null` or other stand-in) begins.
+    /// An object begins (not a `null` or another value in its place).
     fn begin(&mut self) {}
 
     /// Reads the value of `key` from `map`. Must read exactly one value.
@@ -25,13 +24,13 @@ pub(crate) trait Object {
     fn end(&mut self) {}
 }
 
-/// Fills an [`Object`] if there is one.
+/// Fills an [`Object`] if the value is an object.
 pub(crate) struct One<'o, T>(pub(crate) &'o mut T);
 
 /// Fills an [`Object`] once for each object of an array.
 pub(crate) struct Each<'o, T>(pub(crate) &'o mut T);
 
-/// Reads and forgets a value.
+/// Reads a value and drops it.
 pub(crate) fn skip<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> {
     map.next_value::<IgnoredAny>().map(|IgnoredAny| ())
 }
@@ -143,7 +142,7 @@ impl<'de> Deserialize<'de> for Key<'de> {
 
 /// Bytes of text in a raw JSON string; 0 for any other value.
 ///
-/// The string is measured, not decoded: the hot path has no use for the text.
+/// The string is measured, not decoded: the code that runs for every token does not need the text.
 pub(crate) fn string_len(raw: &str) -> u64 {
     let Some(inner) = string_inner(raw) else { return 0 };
     let mut rest = inner.as_bytes();
@@ -157,8 +156,8 @@ pub(crate) fn string_len(raw: &str) -> u64 {
     len as u64
 }
 
-/// Bytes of UTF-8 that the `\uXXXX` at `at` stands for; a half of a surrogate
-/// pair counts as half of the four.
+/// How many bytes of UTF-8 the `\uXXXX` at `at` stands for. Half of a surrogate pair counts as two
+/// of the four bytes.
 fn unicode_len(text: &[u8], at: usize) -> usize {
     match text.get(at + 2..at + 4) {
         Some([b'0', b'0']) if text.get(at + 4).is_some_and(|&digit| digit < b'8') => 1,
@@ -168,7 +167,7 @@ fn unicode_len(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// `12`, and `12.0` as servers written in JavaScript or Lua send it.
+/// Reads `12`, and also `12.0`, which servers written in JavaScript or Lua send.
 pub(crate) fn count(raw: &str) -> Option<u64> {
     let whole = raw.split_once('.').map_or(raw, |(whole, fraction)| {
         if fraction.bytes().all(|digit| digit == b'0') { whole } else { raw }
@@ -176,23 +175,23 @@ pub(crate) fn count(raw: &str) -> Option<u64> {
     whole.parse().ok()
 }
 
-/// Whether a value that ought to be JSON in a string is the JSON itself: some vendors leave
-/// out the string.
+/// Whether a value that should be JSON in a string is the JSON itself: some vendors leave out the
+/// string.
 pub(crate) fn is_bare(raw: &str) -> bool {
     !raw.starts_with('"') && raw != "null"
 }
 
-/// What stands between the quotes of a raw JSON string.
+/// The part between the quotes of a raw JSON string.
 pub(crate) fn string_inner(raw: &str) -> Option<&str> {
     raw.strip_prefix('"')?.strip_suffix('"')
 }
 
-/// A place in a list: a whole number, also where a server wrote it in quotes.
+/// An index in a list: a whole number, even if a server wrote it in quotes.
 pub(crate) fn place(raw: Option<&RawValue>) -> Option<u64> {
     number(raw).or_else(|| word(raw).parse().ok())
 }
 
-/// The word of a raw value that may be missing; empty for any other value.
+/// The text of a raw string; empty for a missing or any other value.
 pub(crate) fn word(raw: Option<&RawValue>) -> &str {
     raw.and_then(|raw| string_inner(raw.get())).unwrap_or_default()
 }
@@ -202,12 +201,12 @@ pub(crate) fn number(raw: Option<&RawValue>) -> Option<u64> {
     raw.and_then(|raw| count(raw.get()))
 }
 
-/// A count that grows: a later zero is no count where there was one.
+/// The newer value of a count that only grows: a later zero does not replace a known count.
 pub(crate) fn newest(later: Option<u64>, known: Option<u64>) -> Option<u64> {
     later.filter(|count| *count > 0).or(known).or(later)
 }
 
-/// The members of a raw object that a reader looks at; none of any other value.
+/// The members of a raw object that a reader needs; none if the value is not an object.
 pub(crate) fn members<'a, T: Deserialize<'a> + Default>(raw: Option<&'a RawValue>) -> T {
     raw.map(RawValue::get)
         .filter(|raw| raw.starts_with('{'))
@@ -215,9 +214,9 @@ pub(crate) fn members<'a, T: Deserialize<'a> + Default>(raw: Option<&'a RawValue
         .unwrap_or_default()
 }
 
-/// Declares what a reader looks at in an object: each member by its name, raw, `None` where it
-/// is missing or null. Of a member that stands there twice the last one counts, as in every
-/// SDK; a derived reader would fail.
+/// Declares the members of an object that a reader needs: each one by its name and raw; `None`: it
+/// is missing or null. If a member occurs twice, the last one counts, as in every SDK; a derived
+/// reader would fail.
 macro_rules! raw_members {
     ($(#[$doc:meta])* $name:ident { $($field:ident: $key:literal),+ $(,)? }) => {
         $(#[$doc])*

@@ -1,8 +1,8 @@
-//! A client's JSON object, taken apart without losing a member.
+//! Reads a client's JSON object without losing a member.
 //!
-//! What a reader of requests knows it takes; what is left in the end is held against a
-//! table, and what no table knows is unsupported. So a field that is newer than this relay
-//! can keep a request from a rung of another dialect, but can never vanish on the way.
+//! A reader of requests takes the members that it knows. The rest is compared with a table of
+//! rules, and a member without a rule is unsupported. So a field that is newer than this relay can
+//! keep a request from a rung of another dialect, but it can never be lost silently.
 
 use crate::common::fields::Fields;
 use crate::common::reject::Reject;
@@ -12,31 +12,31 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// A name that a client made up is told back no longer than this, in bytes.
+/// Errors quote a name that a client made up only up to this length, in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// What becomes of a field that no reader takes.
+/// What is done with a field that no reader takes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rule {
     field: &'static str,
-    /// The values for which it holds, without white space; empty: for all.
+    /// The values to which the rule applies, without white space; empty: all values.
     values: &'static [&'static str],
-    /// It is told as left out.
+    /// The field is reported as left out.
     wish: bool,
 }
 
 impl Rule {
-    /// Whatever it says, the answer is the same without it.
+    /// For a field without which the answer is the same, whatever its value.
     pub(crate) const fn harmless(field: &'static str) -> Self {
         Self { field, values: &[], wish: false }
     }
 
-    /// With these values it says nothing; with others it is unsupported.
+    /// For a field that changes nothing with these values; with others it is unsupported.
     pub(crate) const fn harmless_at(field: &'static str, values: &'static [&'static str]) -> Self {
         Self { field, values, wish: false }
     }
 
-    /// Without it the answer is still an answer to what was asked.
+    /// For a field without which the answer is still an answer to what was asked.
     pub(crate) const fn wish(field: &'static str) -> Self {
         Self { field, values: &[], wish: true }
     }
@@ -49,21 +49,21 @@ impl Rule {
     }
 }
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone)]
 pub(crate) struct Value<'a> {
     path: String,
     raw: &'a RawValue,
 }
 
-/// The members of an object that are not yet taken.
+/// The members of an object that were not taken yet.
 pub(crate) struct Members<'a> {
     path: String,
     items: Vec<(Cow<'a, str>, &'a RawValue)>,
 }
 
 impl<'a> Value<'a> {
-    /// Where it stands, such as `messages[0].content`.
+    /// Its place, such as `messages[0].content`.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
@@ -110,7 +110,7 @@ impl<'a> Value<'a> {
         Ok(Members { path: self.path.clone(), items })
     }
 
-    /// As JSON that is passed on as it is.
+    /// The raw JSON, which is passed on unchanged.
     pub(crate) fn json_object(&self) -> Result<Box<RawValue>, Reject> {
         if !self.raw.get().starts_with('{') {
             return Err(Reject::wrong_type(&self.path, "an object"));
@@ -124,18 +124,18 @@ impl<'a> Value<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Those of a whole request.
+    /// The members of a whole request.
     pub(crate) fn of(fields: &'a Fields) -> Self {
         let items = fields.iter().map(|(key, value)| (Cow::Borrowed(key), value)).collect();
         Self { path: String::new(), items }
     }
 
-    /// Where `key` stands.
+    /// The path of `key`.
     pub(crate) fn at(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
-    /// Takes a member; `null` is as good as none. Of duplicates the last one counts.
+    /// Takes a member; `null` counts as none. Of duplicates the last one counts.
     pub(crate) fn take(&mut self, key: &str) -> Option<Value<'a>> {
         let mut found = None;
         self.items.retain(|(name, raw)| {
@@ -166,7 +166,7 @@ impl<'a> Members<'a> {
         self.take(key).map(|value| value.count()).transpose()
     }
 
-    /// A limit. One below 0 is how some say that there is none.
+    /// Takes a limit. Some clients send a negative number for no limit.
     pub(crate) fn limit(&mut self, key: &str) -> Result<Option<u64>, Reject> {
         let value = self.take(key);
         let value = value.filter(|value| !value.number().is_ok_and(|number| number < 0.0));
@@ -177,7 +177,7 @@ impl<'a> Members<'a> {
         self.take(key).map(|value| value.number()).transpose()
     }
 
-    /// The elements of a list; none of them if there is no list.
+    /// Takes the elements of a list; empty if there is no list.
     pub(crate) fn list(&mut self, key: &str) -> Result<Vec<Value<'a>>, Reject> {
         self.take(key).map_or(Ok(Vec::new()), |value| value.list())
     }
@@ -186,7 +186,7 @@ impl<'a> Members<'a> {
         self.take(key).map(|value| value.members()).transpose()
     }
 
-    /// Judges what nobody took: by `rules`, and what they do not cover is unsupported.
+    /// Applies `rules` to the members that were not taken. What no rule covers is unsupported.
     pub(crate) fn finish(self, rules: &[Rule], request: &mut Request) {
         for (key, value) in &self.items {
             if value.get() == "null" {

@@ -1,8 +1,7 @@
-//! What a request asks of whoever answers it.
+//! What a request needs from the rung that answers it.
 //!
-//! A ladder's rungs differ in what they can do, and a call that must fail is not
-//! worth making. So this looks at the fields that name a capability and nothing
-//! else; texts are walked over, not read.
+//! A ladder's rungs differ in what they can do, and a call that must fail is not worth making. So
+//! this code reads only the fields that name a capability; it skips texts.
 
 use crate::common::json::{Each, Object, One, skip, string_inner};
 use crate::common::thinks::Thinks;
@@ -21,39 +20,39 @@ pub struct Needs {
     pub parallel_tools: bool,
     /// It wants an answer that follows a JSON schema.
     pub json_schema: bool,
-    /// It shows images.
+    /// It contains images.
     pub images: bool,
-    /// It sends or wants sound.
+    /// It sends audio, or asks for it.
     pub audio: bool,
     /// It attaches files.
     pub files: bool,
     /// Estimated tokens of messages and tools, attachments left out.
     pub prompt_tokens: u64,
-    /// How much the model is to think.
+    /// How much the model is asked to reason.
     pub thinks: Thinks,
-    /// The most tokens it wants back.
+    /// The most tokens that the answer may have.
     pub max_output: Option<u64>,
-    /// Answering it twice would do something twice: the provider stores it, runs
-    /// it in the background, or runs tools itself.
+    /// If it is answered twice, something is done twice: the provider stores the answer, runs it in
+    /// the background, or runs tools itself.
     pub side_effects: bool,
 }
 
-/// Where OpenAI's two dialects say what a request needs.
+/// The parts of a request in one of OpenAI's two dialects that show what it needs.
 #[derive(Debug, Default)]
 pub(crate) struct OpenaiAsks<'f> {
     /// The messages or input items: an array, or a text.
     pub conversation: &'f str,
-    /// Instructions beside it.
+    /// Instructions outside of the conversation.
     pub instructions: Option<&'f str>,
     /// The tools: arrays, one of them the old `functions`.
     pub tools: [Option<&'f str>; 2],
-    /// Several calls at once were asked for.
+    /// The request asks for several tool calls at once.
     pub parallel: bool,
     /// The answer must follow a schema.
     pub json_schema: bool,
-    /// An answer in sound is wanted.
+    /// The request asks for an answer in audio.
     pub sound: bool,
-    /// A field says so.
+    /// A field shows that a second answer would do something twice.
     pub side_effects: bool,
     /// The most tokens of answer.
     pub max_output: Option<u64>,
@@ -85,10 +84,10 @@ impl OpenaiAsks<'_> {
     }
 }
 
-/// Whether a format, as it was written, is one of a JSON schema.
+/// Whether a format, as it was written, asks for a JSON schema.
 pub(crate) fn asks_for_schema(format: &str) -> bool {
     let mut found = Format(false);
-    // What is no object says nothing here; the provider will object.
+    // A value that is no object asks for nothing here; the provider will refuse it.
     let _ = One(&mut found).deserialize(&mut serde_json::Deserializer::from_str(format));
     found.0
 }
@@ -105,11 +104,11 @@ struct Seen {
     images: bool,
     audio: bool,
     files: bool,
-    /// Bytes of attachments, which say nothing about tokens.
+    /// Bytes of attachments; they do not count as tokens.
     attached: u64,
 }
 
-/// Messages of chat, items of responses.
+/// Messages of chat or items of responses.
 struct Messages<'s>(&'s mut Seen);
 
 impl Object for Messages<'_> {
@@ -169,8 +168,8 @@ impl Object for Tools<'_> {
     }
 }
 
-/// Tools of which a second call does nothing twice, by the beginnings of their types: the
-/// client runs them itself, or the provider only reads.
+/// Tools whose second call does nothing twice, by the beginnings of their types: the client runs
+/// them itself, or the provider only reads.
 const HARMLESS: &[&str] = &[
     "function",
     "custom",
@@ -187,8 +186,8 @@ const HARMLESS: &[&str] = &[
     "file_search",
 ];
 
-/// Whether calling a tool of this type twice may do something twice. Whatever is not known
-/// to be harmless may.
+/// Whether calling a tool of this type twice may do something twice. True for every type that is
+/// not known to be harmless.
 pub(crate) fn acts_at_the_provider(kind: &str) -> bool {
     let is_version = |rest: &str| rest.is_empty() || rest.starts_with('_');
     !HARMLESS.iter().any(|name| kind.strip_prefix(name).is_some_and(is_version))

@@ -1,4 +1,4 @@
-//! What OpenAI's two dialects say alike.
+//! What OpenAI's two dialects have in common.
 
 use crate::common::fields::{Fields, Writer};
 use crate::common::members::{Members, Rule, Value};
@@ -13,10 +13,10 @@ use serde_json::value::{RawValue, to_raw_value};
 use shared::Dialect;
 use std::borrow::Cow;
 
-/// Marks for a provider's cache: they change what an answer costs, not what it says.
+/// Marks for a provider's cache: they change what an answer costs, not its content.
 pub(crate) const CACHE_MARK: Rule = Rule::harmless("cache_control");
 
-/// Reads the words for a degree of reasoning.
+/// Reads the word for how much to reason.
 pub(crate) fn effort(value: &Value<'_>) -> Result<Thinking, Reject> {
     Ok(Thinking::Effort(match value.string()?.as_str() {
         "none" => return Ok(Thinking::Off),
@@ -32,9 +32,8 @@ pub(crate) fn effort(value: &Value<'_>) -> Result<Thinking, Reject> {
     }))
 }
 
-/// The word for how much to reason, if it has to be said. A number of tokens becomes the
-/// nearest word. For not at all there is none that a model takes which does not reason,
-/// so it is left out.
+/// The word for how much to reason, if the field is needed. A number of tokens becomes the nearest
+/// word. `Off` is left out: a model that cannot reason accepts no word for it.
 pub(crate) fn effort_word(
     thinking: Option<Thinking>,
     left_out: &mut Vec<&'static str>,
@@ -44,7 +43,7 @@ pub(crate) fn effort_word(
             left_out.push("thinking");
             return None;
         }
-        // That is what a model does which is told nothing.
+        // A model does this without the field.
         Thinking::Adaptive => return None,
         Thinking::Effort(Effort::Minimal) => "minimal",
         Thinking::Effort(Effort::Low) | Thinking::Budget(..=1024) => "low",
@@ -54,12 +53,12 @@ pub(crate) fn effort_word(
     })
 }
 
-/// Whether the model is to reason.
+/// Whether the request asks for reasoning.
 pub(crate) const fn thinks(thinking: Option<Thinking>) -> bool {
     matches!(thinking, Some(Thinking::Adaptive | Thinking::Effort(_) | Thinking::Budget(_)))
 }
 
-/// Reads a text, or a list of what `part` reads of its dialect.
+/// Reads a text, or a list of parts; `part` reads one part in its dialect.
 pub(crate) fn content_of(
     value: &Value<'_>,
     request: &mut Request,
@@ -88,9 +87,9 @@ pub(crate) fn function(members: &mut Members<'_>) -> Result<Tool, Reject> {
     })
 }
 
-/// Reads `description` and `format` of a tool that takes free text: offered as one that takes
-/// it as an argument. The grammar of the text is told in words; in chat it stands in an object
-/// of its own.
+/// Reads `description` and `format` of a tool that takes free text. It is offered as a tool with
+/// the text as its one argument. The grammar of the text is described in words; in chat the grammar
+/// is in an object of its own.
 pub(crate) fn free_text(
     members: &mut Members<'_>,
     name: String,
@@ -150,7 +149,7 @@ pub(crate) fn schema(members: &mut Members<'_>) -> Result<Format, Reject> {
     })
 }
 
-/// Reads a tool choice. One that is no word names a tool, as `named` reads it in its dialect.
+/// Reads a tool choice. If it is not a word, it names a tool, and `named` reads it in its dialect.
 pub(crate) fn tool_choice(
     value: &Value<'_>,
     request: &mut Request,
@@ -166,18 +165,18 @@ pub(crate) fn tool_choice(
     Ok(choice)
 }
 
-/// A tool choice that is one word; `None`: nobody knows it.
+/// A tool choice that is one word; `None`: the word is unknown.
 fn choice_word(word: &str) -> Option<ToolChoice> {
     Some(match word {
         "none" => ToolChoice::None,
         "auto" => ToolChoice::Auto,
-        // Mistral says `any`.
+        // Mistral's word is `any`.
         "required" | "any" => ToolChoice::Any,
         _ => return None,
     })
 }
 
-/// A picture at `url`, which stands at `path`.
+/// A picture at `url`; `path` is the place of the URL in the request.
 pub(crate) fn image(
     url: &str,
     path: &str,
@@ -188,7 +187,7 @@ pub(crate) fn image(
     Some(Part::Image(Image { source, detail }))
 }
 
-/// A document at `url`, which stands at `path`.
+/// A document at `url`; `path` is the place of the URL in the request.
 pub(crate) fn file(
     url: &str,
     path: &str,
@@ -216,11 +215,11 @@ fn source(url: &str, path: &str, request: &mut Request) -> Option<Source> {
     source
 }
 
-/// The address or data URL of an attachment, put together only where it is written.
+/// The address or data URL of an attachment. The data URL is built only when it is written.
 pub(crate) struct Url<'a>(&'a Source);
 
 impl Url<'_> {
-    /// Whether it is the attachment itself.
+    /// Whether it holds the attachment's data itself.
     pub(crate) fn is_data(&self) -> bool {
         match self.0 {
             Source::Url(text) => text.starts_with("data:"),
@@ -241,7 +240,7 @@ impl Serialize for Url<'_> {
     }
 }
 
-/// What `source` has for a URL; none where only its provider can find it.
+/// The URL of `source`; it fails if only the source's provider can find the data.
 pub(crate) fn url<'a>(source: &'a Source, field: &str) -> Result<Url<'a>, Unsupported> {
     match source {
         Source::Id(_) => Err(Unsupported { field: format!("{field} by its provider's id") }),
@@ -249,7 +248,7 @@ pub(crate) fn url<'a>(source: &'a Source, field: &str) -> Result<Url<'a>, Unsupp
     }
 }
 
-/// The name of a document whose data is sent: OpenAI wants one.
+/// The name of a document that is sent as data: OpenAI needs one.
 pub(crate) fn file_name(file: &File) -> Option<&str> {
     match (&file.name, &file.source) {
         (Some(name), _) => Some(name),
@@ -261,10 +260,10 @@ pub(crate) fn file_name(file: &File) -> Option<&str> {
     }
 }
 
-/// Neither dialect takes back what a model drew or said aloud.
+/// Neither dialect accepts pictures or audio that a model made.
 pub(crate) const ATTACHED_BY_MODEL: &str = "an attachment in an assistant's turn";
 
-/// Texts as one: paragraphs of it. One alone is not copied.
+/// Joins texts as paragraphs. A single text is not copied.
 pub(crate) fn paragraphs<'t>(texts: impl IntoIterator<Item = &'t str>) -> Cow<'t, str> {
     let mut all = Cow::Borrowed("");
     for text in texts {
@@ -279,7 +278,7 @@ pub(crate) fn paragraphs<'t>(texts: impl IntoIterator<Item = &'t str>) -> Cow<'t
     all
 }
 
-/// What a tool said, for a dialect that cannot say that it failed.
+/// A tool's result as text, for a dialect that has no field for a failed tool.
 pub(crate) fn result_text(parts: &[Part], is_error: bool) -> Cow<'_, str> {
     let text = paragraphs(parts.iter().filter_map(|part| match part {
         Part::Text(text) => Some(text.as_str()),
@@ -289,9 +288,9 @@ pub(crate) fn result_text(parts: &[Part], is_error: bool) -> Cow<'_, str> {
     if is_error && !says_so { format!("Error: {text}").into() } else { text }
 }
 
-/// A conversation whose last turn is the model's is to be carried on by it. These dialects
-/// have no word for that: the answer would begin anew, and the client would put it behind
-/// what is there.
+/// Refuses a conversation whose last turn is the model's. The model is to continue that turn, but
+/// these dialects cannot express that: the answer would begin anew, and the client would append it
+/// to the turn.
 pub(crate) fn refuse_prefill(request: &Request) -> Result<(), Unsupported> {
     use crate::neutral::Role;
     let last = request.turns.iter().rfind(|turn| !turn.parts.is_empty());
@@ -303,7 +302,7 @@ pub(crate) fn refuse_prefill(request: &Request) -> Result<(), Unsupported> {
     if prefilled { Err(Unsupported { field: "assistant_prefill".to_owned() }) } else { Ok(()) }
 }
 
-/// A proof that stands in Gemini's own place of a call: `{google: {thought_signature}}`.
+/// The signature in Gemini's own place of a call: `{google: {thought_signature}}`.
 pub(crate) fn gemini_proof(
     call: &mut Members<'_>,
     request: &mut Request,
@@ -318,10 +317,10 @@ pub(crate) fn gemini_proof(
     Ok(proof.map(|text| Signed::read(Dialect::Gemini, &text)))
 }
 
-/// The schema's name where the client gave none: both dialects want one.
+/// The schema's name if the client gave none: both dialects need one.
 pub(crate) const SCHEMA_NAME: &str = "answer";
 
-/// A JSON object as it is written in a body.
+/// A JSON schema as it is written in a body.
 #[derive(Serialize)]
 pub(crate) struct Schema<'a> {
     pub name: &'a str,
@@ -337,14 +336,14 @@ pub(crate) fn body(body: &impl Serialize) -> Result<Vec<u8>, Unsupported> {
     serde_json::to_vec(body).map_err(|_| Unsupported { field: "a number out of range".to_owned() })
 }
 
-/// Lowers the limit `key` to what the rung gives, where that is asked for.
+/// The rung's own limit, if the client's is higher and limits are to be lowered.
 pub(crate) fn limit(raw: &RawValue, target: &Target<'_>) -> Option<u64> {
     let most = target.max_output.filter(|_| target.degrade.max_output)?;
     let asked = crate::common::values::count_of(raw.get())?;
     (asked > most).then_some(most)
 }
 
-/// Whether one tool at a time is to be asked for.
+/// Whether the rung must be asked for one tool call at a time.
 pub(crate) fn one_tool(fields: &Fields, degrade: Degrade) -> bool {
     degrade.parallel_tools
         && fields
@@ -352,7 +351,7 @@ pub(crate) fn one_tool(fields: &Fields, degrade: Degrade) -> bool {
             .is_some_and(|raw| raw.starts_with('[') && !crate::common::values::is_empty_array(raw))
 }
 
-/// A small object of strings, as a message is.
+/// Writes a small object of strings, such as a message.
 pub(crate) fn strings(members: &[(&str, &str)]) -> String {
     let mut writer = Writer::new(Vec::new());
     for (key, text) in members {

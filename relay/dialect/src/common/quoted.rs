@@ -1,10 +1,10 @@
-//! Whether given words stand in a request.
+//! Finds out whether given words are in a request.
 //!
-//! Providers quote what they were sent. Words of an error that stand in the request, too, may
-//! be the client's own, so they are no evidence about the rung. Searched only after an error
-//! whose words mean something, never while all is well.
+//! Providers quote what they were sent. If the words of an error are also in the request, they may
+//! be the client's own, so they prove nothing about the rung. The search runs only after an error
+//! whose words have a meaning.
 
-/// Whether `words` stand in `json`, whatever their case and however they are escaped.
+/// Whether `words` are in `json`, whatever their case and however they are escaped.
 #[must_use]
 pub fn is_quoted(json: &[u8], words: &str) -> bool {
     let words = words.as_bytes();
@@ -32,7 +32,7 @@ fn begins_with(mut json: &[u8], mut words: &[u8]) -> bool {
     true
 }
 
-/// The next character or byte of a JSON text, unescaped, and what follows it.
+/// The next character or byte of a JSON text, unescaped, and the text after it.
 fn next<'a, 'b>(json: &'a [u8], room: &'b mut [u8; 4]) -> Option<(&'b [u8], &'a [u8])> {
     match json {
         [b'\\', b'u', hex @ ..] => {

@@ -9,7 +9,7 @@ pub struct Reject {
     pub message: String,
     /// The field that is wrong.
     pub param: Option<String>,
-    /// The same for a program.
+    /// What is wrong, as a word for a program.
     pub code: Option<&'static str>,
 }
 
@@ -24,7 +24,7 @@ impl Reject {
         }
     }
 
-    /// `param` is not what it must be.
+    /// `param` has the wrong type.
     pub(crate) fn wrong_type(param: &str, wanted: &str) -> Self {
         Self::new(param, "invalid_type", format!("'{param}' must be {wanted}."))
     }

@@ -1,19 +1,19 @@
-//! When a provider says to come back.
+//! Reads how long a provider asks the relay to wait.
 //!
-//! What it says is reported as it is; bounds and defaults are the policy's.
+//! The wait is reported as the provider gave it; bounds and defaults belong to the policy.
 
 use serde_json::Value;
 use shared::UnixMillis;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// No provider means more than a year, and a `Duration` can hold that.
+/// No provider means more than a year, and a `Duration` can hold a year.
 const LONGEST_SECONDS: f64 = 366.0 * 86_400.0;
 
 /// The wait that an answer asks for.
 ///
-/// In order of trust: `retry-after-ms` (which SDKs prefer, too), `retry-after`
-/// as seconds or as a date, Google's `retryDelay` in the error body. What cannot
-/// be read is as good as absent; a time that has passed is a wait of zero.
+/// The first of these counts: `retry-after-ms` (SDKs prefer it, too), `retry-after` as seconds or
+/// as a date, Google's `retryDelay` in the error body. A value that cannot be read counts as
+/// absent; a time that has passed is a wait of zero.
 #[must_use]
 pub fn retry_after<'a>(
     header: impl Fn(&str) -> Option<&'a str>,

@@ -1,11 +1,11 @@
-//! Schemas, as far as providers differ in what they take.
+//! What different providers accept in a schema.
 
 use crate::common::fields::Fields;
 use crate::neutral::{Format, Request};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// What OpenAI's strict mode refuses, wherever it stands.
+/// Keywords that OpenAI's strict mode refuses anywhere in a schema.
 const NOT_OPENAI: &[&str] = &[
     "allOf",
     "oneOf",
@@ -18,7 +18,7 @@ const NOT_OPENAI: &[&str] = &[
     "patternProperties",
 ];
 
-/// Limits that Anthropic refuses, wherever they stand.
+/// Limits that Anthropic refuses anywhere in a schema.
 const NOT_ANTHROPIC: &[&str] = &[
     "minimum",
     "maximum",
@@ -47,11 +47,11 @@ const NESTED: &[&str] = &[
     "additionalProperties",
 ];
 
-/// Keywords whose values are schemas by name.
+/// Keywords whose values are objects of named schemas.
 const NAMED: &[&str] = &["properties", "patternProperties", "$defs", "definitions"];
 
-/// Whether OpenAI takes a schema as one that must be kept to: every object closed, and all
-/// that it may have required.
+/// Whether OpenAI accepts a schema in strict mode: every object must be closed, and all its
+/// properties must be required.
 pub(crate) fn suits_openai(schema: &RawValue) -> bool {
     every(schema, &|schema| {
         let required = schema.get("required").and_then(Value::as_array);
@@ -65,7 +65,7 @@ pub(crate) fn suits_openai(schema: &RawValue) -> bool {
     })
 }
 
-/// Whether Anthropic takes a schema: every object closed, and no limits.
+/// Whether Anthropic accepts a schema: every object must be closed, and it must have no limits.
 pub(crate) fn suits_anthropic(schema: &RawValue) -> bool {
     every(schema, &|schema| {
         let at_least = schema.get("minItems").and_then(Value::as_u64);
@@ -85,8 +85,8 @@ fn is_closed(schema: &Map<String, Value>) -> bool {
     !is_object || schema.get("additionalProperties") == Some(&Value::Bool(false))
 }
 
-/// Whether a schema and all within it are `fine`. One that nests deeper than JSON is read
-/// is not.
+/// Whether a schema and all schemas in it are `fine`. False for a schema that nests too deep to be
+/// read.
 fn every(schema: &RawValue, fine: &dyn Fn(&Map<String, Value>) -> bool) -> bool {
     let value = serde_json::from_str::<Value>(schema.get());
     value.is_ok_and(|value| every_within(&value, fine))
@@ -106,7 +106,7 @@ fn every_within(value: &Value, fine: &dyn Fn(&Map<String, Value>) -> bool) -> bo
     }
 }
 
-/// OpenAI refuses the schema of an object that does not say what it may have, be it nothing.
+/// Adds empty `properties` to the schema of an object that has none: OpenAI refuses it otherwise.
 pub(crate) fn give_properties(request: &mut Request) {
     for parameters in request.tools.iter_mut().filter_map(|tool| tool.parameters.as_mut()) {
         give(parameters);
@@ -116,7 +116,7 @@ pub(crate) fn give_properties(request: &mut Request) {
     }
 }
 
-/// All that is there keeps its order and its spelling.
+/// All members keep their order and spelling.
 fn give(schema: &mut Box<RawValue>) {
     let members: Fields = serde_json::from_str(schema.get()).unwrap_or_default();
     if members.text("type") != Some("\"object\"") || members.get("properties").is_some() {

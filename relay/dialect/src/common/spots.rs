@@ -1,12 +1,11 @@
-//! Texts at given places of a JSON document, found and changed while every other byte of it
-//! stays as it was written.
+//! Finds and changes texts at given places of a JSON document. Every other byte stays unchanged.
 
 use crate::common::fields::{Writer, push_array};
 use crate::common::members::Pairs;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// A place in a document, seen from the value that holds it.
+/// A place in a document, relative to the value that holds it.
 #[derive(Debug)]
 pub(crate) enum Spot {
     /// The name of a tool.
@@ -19,19 +18,19 @@ pub(crate) enum Spot {
     Each(&'static Self),
 }
 
-/// What stands at a place.
+/// The text at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found<'t> {
     Name(&'t str),
     Id(&'t str),
 }
 
-/// A member of a request that may hold names or ids, and a text without which it holds
-/// none: looking for that is quicker than reading the member.
+/// A member of a request that may hold names or ids, a text, and the place in the member. Without
+/// that text the member holds none: searching for it is faster than reading the member.
 pub(crate) type Part = (&'static str, &'static str, Spot);
 
-/// Looks at every text at `spot` in `raw`. What `change` gives takes its place. `None`:
-/// nothing is changed.
+/// Calls `change` for every text at `spot` in `raw`. The text that `change` returns replaces it.
+/// `None`: nothing was changed.
 pub(crate) fn edit(
     raw: &str,
     spot: &Spot,
@@ -81,7 +80,7 @@ pub(crate) fn edit(
     }
 }
 
-/// JSON that was put together from text is text.
+/// JSON that was made from text is valid text.
 fn text(json: Vec<u8>) -> String {
     String::from_utf8(json).unwrap_or_default()
 }

@@ -1,30 +1,30 @@
-//! How much a request tells the model to think before it answers.
+//! How much a request asks the model to reason before it answers.
 //!
-//! Whoever thinks is no slow provider. Read loosely, and the same way in every dialect: what a
-//! provider itself will refuse says nothing here.
+//! A model that reasons longer is not a slow provider. The fields are read loosely, and in the same
+//! way for every dialect: a value that the provider will refuse is ignored here.
 
 use crate::common::fields::Fields;
 use crate::common::json::string_inner;
 use crate::common::values::member;
 use serde_json::value::RawValue;
 
-/// How much.
+/// How much to reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Thinks {
-    /// Nothing is said.
+    /// The request does not say.
     #[default]
     AsUsual,
-    /// Not at all, or next to it.
+    /// Not at all, or almost not.
     Little,
     /// A little.
     Low,
-    /// More, or as much as the model likes.
+    /// More, or as much as the model decides.
     Medium,
     /// As much as it takes.
     High,
 }
 
-/// The words for it.
+/// The words for each degree.
 const WORDS: [(&str, Thinks); 9] = [
     ("none", Thinks::Little),
     ("minimal", Thinks::Little),
@@ -36,11 +36,11 @@ const WORDS: [(&str, Thinks); 9] = [
     ("xhigh", Thinks::High),
     ("max", Thinks::High),
 ];
-/// Budgets of tokens: below the first it is little, and so on.
+/// Token budgets: below the first number it is `Little`, below the second `Low`, and so on.
 const BUDGETS: [(u64, Thinks); 3] =
     [(1, Thinks::Little), (4_096, Thinks::Low), (16_384, Thinks::Medium)];
 
-/// What the request says of it.
+/// How much the request asks the model to reason.
 pub(crate) fn thinks(fields: &Fields) -> Thinks {
     let within = |field: &str, key: &str| member(fields.get(field)?, key);
     let off = within("thinking", "type").and_then(by_word).filter(|said| *said == Thinks::Little);
@@ -48,7 +48,7 @@ pub(crate) fn thinks(fields: &Fields) -> Thinks {
         let enabled = within("reasoning", "enabled").map(RawValue::get);
         (enabled == Some("false")).then_some(Thinks::Little)
     };
-    // The first that says how much counts.
+    // The first field that says how much counts.
     off.or_else(disabled)
         .or_else(|| fields.get("reasoning_effort").and_then(by_word))
         .or_else(|| within("reasoning", "effort").and_then(by_word))

@@ -1,4 +1,4 @@
-//! Values of a request's fields, as they were written.
+//! Reads values of a request's fields as they were written.
 
 use crate::common::fields::Fields;
 use crate::common::reject::Reject;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 ///
 /// # Errors
 ///
-/// It is something else.
+/// The value has another type.
 pub(crate) fn flag(fields: &Fields, key: &str) -> Result<bool, Reject> {
     match fields.text(key) {
         None | Some("false") => Ok(false),
@@ -22,7 +22,7 @@ pub(crate) fn flag(fields: &Fields, key: &str) -> Result<bool, Reject> {
 ///
 /// # Errors
 ///
-/// It is something else.
+/// The value has another type.
 pub(crate) fn whole_number(
     fields: &Fields,
     key: &str,
@@ -32,7 +32,7 @@ pub(crate) fn whole_number(
     fields.text(key).map(count).transpose()
 }
 
-/// A count as it was written; some clients write each number with a point.
+/// A count as it was written; some clients write each number with a decimal point.
 pub(crate) fn count_of(raw: &str) -> Option<u64> {
     let of_float = || {
         let (whole, rest) = raw.split_once('.')?;
@@ -41,8 +41,7 @@ pub(crate) fn count_of(raw: &str) -> Option<u64> {
     raw.parse().ok().or_else(of_float)
 }
 
-/// A limit that the relay can plan with. What else stands there is for those to judge who
-/// are told it.
+/// A limit that the relay can plan with. The provider judges any other value.
 pub(crate) fn limit_of(fields: &Fields, key: &str) -> Option<u64> {
     fields.text(key).and_then(count_of)
 }
@@ -51,7 +50,7 @@ pub(crate) fn limit_of(fields: &Fields, key: &str) -> Option<u64> {
 ///
 /// # Errors
 ///
-/// It is something else.
+/// The value has another type.
 pub(crate) fn array<'f>(fields: &'f Fields, key: &str) -> Result<Option<&'f str>, Reject> {
     match fields.text(key) {
         Some(raw) if !raw.starts_with('[') => Err(Reject::wrong_type(key, "an array")),
@@ -64,7 +63,7 @@ pub(crate) fn is_empty_array(raw: &str) -> bool {
     raw.trim_start_matches('[').trim_ascii_start().starts_with(']')
 }
 
-/// `format` itself if it asks for a schema.
+/// `format` itself if it asks for a schema; else `None`.
 pub(crate) fn schema_format(format: &RawValue) -> Option<&RawValue> {
     (member(format, "type")?.get() == "\"json_schema\"").then_some(format)
 }

@@ -1,20 +1,19 @@
 //! What a provider's error means.
 //!
-//! Providers reuse status codes: an exhausted account is a 429, a bad key a 400,
-//! a prompt that is too long a 400 like any other. So the meaning comes from a
-//! table over type, code and message. The table is data, one per dialect, and an
-//! operator can add to it in the configuration; where nothing matches, an HTTP
-//! status speaks for itself, which is the policy's business.
+//! Providers reuse status codes: an exhausted account is a 429, a bad key a 400, and a prompt that
+//! is too long is a 400 like many other errors. So the meaning comes from a table over type, code
+//! and message. The table is data, one per dialect, and an operator can add to it in the config. If
+//! nothing matches, the HTTP status decides, which is the policy's task.
 
 use crate::errors::provider_error::{Evidence, ProviderError};
 use crate::errors::rows::{Field, When, evidence_of};
 use crate::table;
 use shared::{Dialect, Signature};
 
-/// One matcher of the operator's. Comes before the table.
+/// One matcher of the operator. Operators' matchers are tried before the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matcher {
-    /// Under which status; `None`: any, and inside a 200.
+    /// The status under which it applies; `None`: any status, and inside a 200.
     pub status: Option<u16>,
     /// Where to look.
     pub field: Field,
@@ -24,14 +23,14 @@ pub struct Matcher {
     pub signature: Signature,
 }
 
-/// Sets `err.signature` from the first matcher that matches: the operator's
-/// `extra`, then the dialect's table. Leaves it alone where none does.
+/// Sets `err.signature` from the first matcher that matches: the operator's `extra`, then the
+/// dialect's table. Leaves it unchanged if none matches.
 ///
-/// `status` is the HTTP status; `None` for an error inside a 200, which has only
-/// the status that its body names.
+/// `status` is the HTTP status; `None`: the error is inside a 200, and only its body may name a
+/// status.
 ///
-/// `quotes` tells whether given words stand in the request. Providers quote it, so such words
-/// say nothing of the rung or of our account; it is asked only once a message has them.
+/// `quotes` says whether given words are in the request. Providers quote the request, so such words
+/// prove nothing about the rung or our account. It is called only if a message has the words.
 pub fn classify(
     dialect: Dialect,
     extra: &[Matcher],
@@ -39,7 +38,7 @@ pub fn classify(
     err: &mut ProviderError,
     quotes: &dyn Fn(&str) -> bool,
 ) {
-    // What words said is looked at again by whoever knows the request.
+    // A meaning that was found by words is found again, because now the request is known.
     if err.evidence == Evidence::Words {
         (err.signature, err.evidence) = (None, Evidence::None);
     }
@@ -70,7 +69,8 @@ pub fn classify(
         row.map(|row| (row.signature, row.evidence))
     };
     let named = if status.is_none() { err.status } else { None };
-    // A named 503 says more than the type "server_error" beside it; a named 500 says less.
+    // A 503 in the body is more precise than the type "server_error" beside it; a 500 is less
+    // precise.
     let telling = named.filter(|status| !matches!(status, 400 | 500)).and_then(by_named_status);
     let known = own
         .or_else(|| from_table(false))
@@ -83,8 +83,8 @@ pub fn classify(
     }
 }
 
-/// Whether an error complains about a field that a client of another dialect does not know: the
-/// relay chose it when it translated the request.
+/// Whether an error complains about a field that a client of another dialect does not know. Then
+/// the relay wrote that field when it translated the request.
 #[must_use]
 pub fn names_own_field(error: &ProviderError) -> bool {
     let lower = ProviderError {
@@ -96,7 +96,7 @@ pub fn names_own_field(error: &ProviderError) -> bool {
     dialects.any(|dialect| lower.names_one_of(table::spec(*dialect).own_fields()))
 }
 
-/// Whether a meaning says something of the rung, and not of this request alone.
+/// Whether a meaning is about the rung, and not only about this request.
 const fn is_of_the_rung(signature: Signature) -> bool {
     use Signature::{
         Auth, BadRequest, ContextExceeded, Overloaded, RateLimited, Refused, ServerError,
@@ -107,8 +107,8 @@ const fn is_of_the_rung(signature: Signature) -> bool {
     }
 }
 
-/// The meaning of a status that stands inside the error of a 200. Of our account only a 401
-/// speaks for sure.
+/// The meaning of a status that is named by the error inside a 200. Only a 401 is surely about our
+/// account.
 fn by_named_status(status: u16) -> Option<(Signature, Evidence)> {
     let signature = match status {
         401..=404 | 410 | 451 => Signature::Auth,
@@ -130,7 +130,7 @@ fn contains(err: &ProviderError, field: Field, needle: &str) -> bool {
         Field::Reason => err.reason.as_deref(),
         Field::Message => Some(err.message.as_str()),
     };
-    // An empty needle would match everything; in a configuration it is a slip.
+    // An empty needle would match everything; in a config it is a mistake.
     !needle.is_empty()
         && hay.is_some_and(|hay| {
             hay.as_bytes()
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(err.signature, Some(Signature::Auth));
         classify(anthropic, &extra, None, &mut err, &|_| true);
         assert_eq!(err.signature, None);
-        // What is said of the request alone may well be quoted.
+        // A meaning that is only about the request stays, even if the request has the words.
         let mut err = parse_error(br#"{"error":{"message":"prompt is too long"}}"#);
         classify(anthropic, &[], Some(400), &mut err, &|_| true);
         assert_eq!(err.signature, Some(Signature::ContextExceeded));

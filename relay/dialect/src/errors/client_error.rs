@@ -1,8 +1,8 @@
-//! The relay's own errors, before they have a dialect's shape.
+//! The relay's own errors, before they are written in a dialect.
 
 use serde::{Serialize, Serializer, ser::SerializeSeq as _};
 
-/// An error for a client. As it is, it is OpenAI's.
+/// An error for a client. Serialized as it is, it has OpenAI's form.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ClientError<'a> {
     /// What happened and what to do about it.
@@ -20,7 +20,7 @@ pub struct ClientError<'a> {
     /// The request's id.
     #[serde(skip)]
     pub request_id: &'a str,
-    /// What the relay did, for those who know that there is one.
+    /// What the relay did, for clients that know of the relay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub belay: Option<BelayError<'a>>,
 }
@@ -34,8 +34,7 @@ pub struct BelayError<'a> {
     pub outcome: &'a str,
     /// Whether the same request may well succeed later.
     pub recoverable: bool,
-    /// Rung and outcome of each attempt, in order; `None` where that is not the client's
-    /// business.
+    /// Rung and outcome of each attempt, in order; `None`: the client must not see them.
     #[serde(serialize_with = "tried", skip_serializing_if = "Option::is_none")]
     pub tried: Option<&'a [(String, &'a str)]>,
 }

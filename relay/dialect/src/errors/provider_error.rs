@@ -1,58 +1,58 @@
 //! A provider's error, read loosely.
 //!
-//! Nobody agrees on the shape: `error` is an object or a string, `code` a word,
-//! a number or null, some wrap it in an array and some send no JSON at all.
+//! Every provider has its own shape: `error` is an object or a string, `code` is a word, a number
+//! or null, some wrap it in an array, and some send no JSON at all.
 
 use crate::common::retry_after::retry_delay;
 use serde_json::Value;
 use shared::Signature;
 use std::time::Duration;
 
-/// A message is kept up to here; providers have been seen to quote the prompt back.
+/// A longer message is cut, in bytes: some providers quote the prompt in it.
 const MAX_MESSAGE: usize = 4096;
 
-/// What the meaning of an error was told by.
+/// What the meaning of an error is based on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Evidence {
-    /// No matcher: by the reader of an answer, or not at all.
+    /// No matcher. The reader of an answer set the meaning, or nothing did.
     #[default]
     None,
     /// Words of its message, which may be the client's own.
     Words,
-    /// A code or type that says so of many things, the request among them.
+    /// A code or type that is used for several things, the request among them.
     Hint,
-    /// A code or type that says just that.
+    /// A code or type that has only this meaning.
     Field,
 }
 
-/// What a provider says went wrong.
+/// An error that a provider sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProviderError {
-    /// What it means, where a matcher knew.
+    /// What it means, if that is known.
     pub signature: Option<Signature>,
-    /// What that was told by.
+    /// What the meaning is based on.
     pub evidence: Evidence,
     /// The provider's own type of error.
     pub kind: Option<String>,
-    /// The provider's code, numbers spelled out.
+    /// The provider's code; a number is written as text.
     pub code: Option<String>,
-    /// Google's reason, which stands beside a code that is a mere number.
+    /// Google's reason, which is sent beside a code that is only a number.
     pub reason: Option<String>,
     /// The field of the request that it complains about.
     pub param: Option<String>,
-    /// The provider's words. Not fit for a client as it is: may hold keys and hosts.
+    /// The provider's message. Must not be sent to a client as it is: it may hold keys and hosts.
     pub message: String,
     /// The HTTP status that the body itself names.
     pub status: Option<u16>,
-    /// The wait that the body itself asks for, which is Google's way.
+    /// The wait that the body itself asks for, as Google's errors do.
     pub retry_delay: Option<Duration>,
 }
 
-/// The longest finish reason that is told on.
+/// A longer finish reason is cut, in characters.
 const MAX_WORD: usize = 64;
 
 impl ProviderError {
-    /// Whether it complains about a field that the relay adds by itself.
+    /// Whether it complains about a field that the relay adds on its own.
     #[must_use]
     pub fn names_added_field(&self) -> bool {
         const NAMES: &[&str] =
@@ -60,13 +60,13 @@ impl ProviderError {
         self.names_one_of(NAMES)
     }
 
-    /// Whether its words, or the field that it complains about, have one of these names in them.
+    /// Whether its message, or the field that it complains about, contains one of these names.
     pub(crate) fn names_one_of(&self, names: &[&str]) -> bool {
         let has = |text: &str| names.iter().any(|name| text.contains(name));
         has(&self.message) || self.param.as_deref().is_some_and(has)
     }
 
-    /// What it means that an answer finished with a word that does not say it is whole.
+    /// The error for an answer with a finish reason that does not mean that the answer is whole.
     pub(crate) fn interrupted(word: &str) -> Self {
         let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         let word: String = word.chars().filter(plain).take(MAX_WORD).collect();
@@ -79,8 +79,7 @@ impl ProviderError {
     }
 }
 
-/// Reads an error body of any shape. Never fails: where nothing is known the
-/// message stays empty.
+/// Reads an error body of any shape. Never fails: if nothing is known, the message stays empty.
 #[must_use]
 pub fn parse_error(body: &[u8]) -> ProviderError {
     let Ok(json) = serde_json::from_slice::<Value>(body) else {
@@ -95,7 +94,7 @@ fn error_in(json: &Value) -> ProviderError {
     ProviderError { retry_delay: retry_delay(json), ..error }
 }
 
-/// The data of an `event: error`, which may also be plain words.
+/// Reads the data of an `event: error`, which may also be plain text.
 #[must_use]
 pub fn parse_error_event(data: &[u8]) -> ProviderError {
     match serde_json::from_slice::<Value>(data) {
@@ -116,7 +115,7 @@ pub(crate) fn from_value(json: &Value) -> Option<ProviderError> {
             Some(ProviderError { message: cut(message), ..ProviderError::default() })
         }
         Value::Object(_) => match json.get("error") {
-            // xAI: the code stands beside the text.
+            // xAI puts the code beside the text.
             Some(Value::String(message)) => {
                 Some(ProviderError { message: cut(message), ..details(json) })
             }
@@ -143,7 +142,7 @@ fn details(error: &Value) -> ProviderError {
         signature: None,
         evidence: Evidence::None,
         reason: reason(error),
-        // Google's `status` is a word, Cohere's type has a longer name.
+        // Google's `status` is a word; Cohere's type has a longer name.
         kind: text(&["type", "error_type"])
             .or_else(|| error.get("status").and_then(Value::as_str).map(str::to_owned)),
         code,
@@ -157,7 +156,7 @@ fn details(error: &Value) -> ProviderError {
 fn message_of(error: &Value) -> String {
     let said = ["message", "detail", "error"].iter().find_map(|key| error.get(key));
     let said = said.map(message).unwrap_or_default();
-    // OpenRouter's own words say nothing; its provider's say what it was.
+    // OpenRouter's own message explains nothing; its provider's message does.
     match error.pointer("/metadata/raw").and_then(Value::as_str) {
         Some(raw) if said == "Provider returned error" => cut(&format!("{said}: {raw}")),
         _ => said,
@@ -177,7 +176,7 @@ fn word(value: &Value) -> Option<String> {
     }
 }
 
-/// Validation errors of some servers are lists; their JSON still says something.
+/// Some servers send validation errors as lists; their JSON is kept as the message.
 fn message(value: &Value) -> String {
     match value {
         Value::String(text) => cut(text),

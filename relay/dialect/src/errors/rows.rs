@@ -1,4 +1,4 @@
-//! The rows of a dialect's table of errors.
+//! The rows of a dialect's error table.
 
 use crate::errors::provider_error::Evidence;
 use shared::Signature;
@@ -12,7 +12,7 @@ pub(crate) const fn row(
     Row { when, field, needle, signature, evidence: evidence_of(field) }
 }
 
-/// A row whose code or type is used for more than one thing: of our account, or of what a
+/// A row whose code or type is used for several things: for our account, or for something that a
 /// request names.
 pub(crate) const fn hint(
     when: When,
@@ -32,25 +32,25 @@ pub enum Field {
     Type,
     /// Google's reason among the details of an error.
     Reason,
-    /// The provider's words.
+    /// The provider's message.
     Message,
 }
 
-/// Under which statuses a row of the table counts.
+/// The statuses under which a row of the table applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// Whatever the status.
+    /// Under every status.
     Always,
     /// Under these statuses, and inside a 200.
     Statuses(&'static [u16]),
-    /// Only inside a 200, where there is no status that could say it better.
+    /// Only inside a 200: there is no status there that would be more precise.
     InStream,
 }
 
 /// One row of a dialect's table. Case does not matter.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// Under which statuses.
+    /// The statuses under which it applies.
     pub when: When,
     /// Where to look.
     pub field: Field,
@@ -58,11 +58,11 @@ pub struct Row {
     pub needle: &'static str,
     /// What it means.
     pub signature: Signature,
-    /// How sure that is.
+    /// How sure the meaning is.
     pub evidence: Evidence,
 }
 
-/// What a match in this field is worth.
+/// The evidence that a match in this field gives.
 pub(crate) const fn evidence_of(field: Field) -> Evidence {
     match field {
         Field::Message => Evidence::Words,

@@ -1,12 +1,12 @@
-//! A call's arguments, put together from pieces that each name their place.
+//! Puts a call's arguments together from pieces, each of which names its place.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// Places are no deeper than this.
+/// A place that is deeper than this is refused.
 const DEEPEST: usize = 32;
-/// What a step of a path may cost in memory beside its key.
+/// The most memory that a step of a path needs besides its key.
 const STEP: usize = 2 * size_of::<Value>() + 32;
 
 /// Arguments that grow.
@@ -16,7 +16,7 @@ pub(crate) struct Args {
     held: usize,
 }
 
-/// A piece names a place that cannot be.
+/// A piece names a place that cannot exist.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Misplaced;
 
@@ -35,7 +35,7 @@ impl Args {
     /// Adds a piece. Pieces of one string follow one another.
     ///
     /// # Errors
-    /// It does not fit into what there is: what is left of the arguments would be wrong.
+    /// The piece does not fit into the arguments so far. Without it they would be wrong.
     pub(crate) fn add(&mut self, raw: &RawValue) -> Result<(), Misplaced> {
         let piece = serde_json::from_str::<Piece>(raw.get()).map_err(|_unreadable| Misplaced)?;
         let steps = piece.json_path.matches(['.', '[']).count();
@@ -53,7 +53,7 @@ impl Args {
         Ok(())
     }
 
-    /// Bytes that are held, estimated.
+    /// How many bytes are held, estimated.
     pub(crate) const fn held(&self) -> usize {
         self.held
     }
@@ -66,7 +66,7 @@ impl Args {
         }
     }
 
-    /// The place that `$.a.b[0]['c']` names, made where it is not there yet.
+    /// The place that a path such as `$.a.b[0]['c']` names. It is created if it does not exist.
     fn slot(&mut self, path: &str) -> Option<&mut Value> {
         let mut slot = &mut self.all;
         let mut rest = path.strip_prefix('$')?;

@@ -1,28 +1,28 @@
-//! An error that Gemini writes into its stream as it is, outside of any event.
+//! Reads an error that Gemini writes into its stream outside of any event.
 //!
-//! No reader of event streams sees it: its lines have no field that matters. So the
-//! lines that are none of an event's are kept here until they are a JSON document.
+//! A reader of event streams skips it, because its lines have no field that matters. So lines that
+//! belong to no event are kept here until they are a JSON document.
 
 use crate::errors::provider_error::{ProviderError, parse_error};
 use crate::neutral::JsonEnd;
 use memchr::memchr;
 
-/// No error is longer; what is goes on to be nothing.
+/// Longer lines are dropped; no error is longer.
 const MOST: usize = 64 * 1024;
 
-/// The lines beside the events.
+/// The lines outside of events.
 #[derive(Debug, Default)]
 pub(crate) struct Beside {
     line: Vec<u8>,
     kept: Vec<u8>,
-    /// Where the document in it ends, so that it is read once.
+    /// Finds the end of the document in `kept`, so that it is parsed only once.
     end: Option<JsonEnd>,
-    /// The line is an event's: its rest does not matter.
+    /// The line belongs to an event, so the rest of it is skipped.
     is_event: bool,
 }
 
 impl Beside {
-    /// Takes in bytes of the body. `Some`: an error is whole.
+    /// Reads bytes of the body. `Some`: an error is complete.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Option<ProviderError> {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -39,7 +39,7 @@ impl Beside {
         None
     }
 
-    /// The body has ended.
+    /// Call this when the body has ended: reads a last line without a line end.
     pub(crate) fn end(&mut self) -> Option<ProviderError> {
         self.end_line()
     }

@@ -1,10 +1,10 @@
-//! The table for Gemini, whose `status` is a word (told here as the type).
+//! The error table for Gemini. Its `status` is a word, which is read as the error's type.
 
 use crate::errors::rows::{Field, Row, When, hint, row};
 use shared::Signature;
 
 const REQUEST: When = When::Statuses(&[400, 403, 413]);
-/// The statuses under which an object of the request is missing or not to be had.
+/// The statuses for an object of the request that does not exist or cannot be used.
 const OBJECT: When = When::Statuses(&[400, 403, 404]);
 const SERVER: When = When::Statuses(&[500, 502, 503, 504]);
 
@@ -28,7 +28,7 @@ pub const GEMINI: &[Row] = {
         row(Always, Message, "billing account", Auth),
         row(Always, Message, "prepayment credits are depleted", Auth),
         row(SERVER, Message, "overloaded", Overloaded),
-        // Inside a 200 these words are all there is, beside a code.
+        // Inside a 200 there are only these words, beside a code.
         row(InStream, Type, "unavailable", Overloaded),
         row(InStream, Type, "resource_exhausted", RateLimited),
         row(InStream, Type, "unauthenticated", Auth),

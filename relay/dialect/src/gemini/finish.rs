@@ -1,10 +1,10 @@
-//! Gemini's finish reasons, and its reasons to block a prompt.
+//! Gemini's finish reasons, and its reasons for blocking a prompt.
 
 use crate::neutral::Finish::{ContentFilter, Length, Pause, Stop};
 use crate::neutral::Meaning::{Finished, Interrupted, NotYet};
 use crate::neutral::Words;
 
-/// `finishReason` of a candidate. Gemini has no word for tools: the calls say it.
+/// `finishReason` of a candidate. Gemini has no word for tool calls: the calls themselves show it.
 pub(crate) const FINISH_REASONS: Words = Words(&[
     ("FINISH_REASON_UNSPECIFIED", NotYet),
     ("STOP", Finished(Stop)),

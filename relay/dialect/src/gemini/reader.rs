@@ -1,4 +1,4 @@
-//! What Gemini says: each chunk is a whole `GenerateContentResponse`.
+//! Reads Gemini's answer: each chunk is a whole `GenerateContentResponse`.
 
 use crate::common::json::{elements, is_truthy, members, number, raw_members, word};
 use crate::errors::provider_error::{ProviderError, parse_error, parse_error_event};
@@ -16,7 +16,7 @@ use shared::RequestId;
 /// Reads a stream of responses.
 #[derive(Debug)]
 pub(crate) struct GeminiReader {
-    /// For the ids of calls, which Gemini does not give.
+    /// The request's id. The ids of calls are made from it, since Gemini gives none.
     request: String,
     begun: bool,
     calls: usize,
@@ -27,7 +27,7 @@ pub(crate) struct GeminiReader {
 }
 
 raw_members! {
-    /// The members of a response that are looked at.
+    /// The members of a response that are read.
     Members {
         response_id: "responseId",
         model_version: "modelVersion",
@@ -101,7 +101,7 @@ impl Reader for GeminiReader {
         let Ok(response) = serde_json::from_str::<&RawValue>(body) else {
             return End::Broken("the body is not JSON");
         };
-        // Without `alt=sse` a stream is an array of what else would be its events.
+        // Without `alt=sse` a stream is one array of the responses that would be its events.
         let pieces =
             if response.get().starts_with('[') { elements(Some(response)) } else { vec![response] };
         for raw in pieces {
@@ -204,7 +204,7 @@ impl GeminiReader {
             Meaning::Interrupted => return Some(End::Error(ProviderError::interrupted(reason))),
         };
         if let Some((call, args)) = self.growing.take() {
-            // Nobody has said that its arguments are whole.
+            // Nothing shows that its arguments are whole.
             if finish != Finish::Length {
                 return Some(End::Broken("a tool call whose arguments were not ended"));
             }
@@ -229,7 +229,7 @@ impl GeminiReader {
         if !signature.is_empty() {
             observer.emit(&Event::Signature(signature));
         }
-        // Pictures, and the provider's own tools at work.
+        // Pictures, and work of the provider's own tools.
         let others = [
             part.inline_data,
             part.executable_code,
@@ -282,16 +282,17 @@ impl GeminiReader {
             }
             return end;
         }
-        // Gemini says it whole: no arguments are none.
+        // Gemini sends the call whole: without `args` it has no arguments.
         let json = call.args.map_or("{}", RawValue::get);
         observer.emit(&Event::Arguments { call: number, json: Text::plain(json) });
         None
     }
 
-    /// Adds pieces of arguments; each is content, though it cannot be said before its end.
+    /// Adds pieces of arguments. Each piece counts as content, although the arguments can only be
+    /// emitted at their end.
     fn grow(&mut self, call: &Call<'_>, observer: &mut Observer<'_>) -> Option<End> {
         let Some((_, args)) = &mut self.growing else {
-            // What ends a call that has ended says nothing.
+            // A second end of a call is ignored.
             let says = call.args.is_some_and(|raw| is_truthy(raw.get()))
                 || call.partial_args.is_some_and(|raw| is_truthy(raw.get()));
             return says.then_some(End::Broken("arguments of a tool call that never began"));

@@ -4,8 +4,8 @@ use crate::common::json::{members, newest, number, raw_members};
 use serde_json::value::RawValue;
 use shared::Usage;
 
-/// The counts of all chunks so far. Each is cumulative, and a field that is zero is
-/// left out, as is one that is not known yet.
+/// The counts of all chunks so far. Each is cumulative. A field that is zero or not yet known is
+/// left out.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counts {
     prompt: Option<u64>,
@@ -38,14 +38,14 @@ impl Counts {
         self.total = number(later.total_token_count).or(self.total);
     }
 
-    /// The same in the neutral form: there the output includes thoughts, and the input
-    /// what the provider's own tools brought.
+    /// The same in the neutral form: there the output includes reasoning, and the input includes
+    /// the results of the provider's own tools.
     pub(crate) fn usage(&self) -> Usage {
         let tool_prompt = self.tool_prompt.unwrap_or(0);
         let input = self.prompt.map(|prompt| prompt.saturating_add(tool_prompt));
         let said = self.candidates.is_some() || self.thoughts.is_some();
         let output = self.candidates.unwrap_or(0).saturating_add(self.thoughts.unwrap_or(0));
-        // A total says that nothing came out where no count does.
+        // Without a count of the output, a total that equals the input shows that there was none.
         let is_told = said || (self.total.is_some() && self.total == input);
         Usage {
             input,

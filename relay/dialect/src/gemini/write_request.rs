@@ -1,6 +1,6 @@
-//! A request for Gemini's `streamGenerateContent`.
+//! Writes a request for Gemini's `streamGenerateContent`.
 //!
-//! The model's name and the wish for a stream are in the address, not here.
+//! The model's name and the wish for a stream are in the address, not in the body.
 
 mod body;
 mod contents;
@@ -12,7 +12,7 @@ use crate::neutral::{
 };
 use body::{Body, CallingConfig, Content, Function, GenerationConfig, Part, ToolConfig, Tools};
 
-/// What Gemini takes as a function's name. It gives and takes ids as they are.
+/// What Gemini accepts as a function's name. It accepts all ids.
 const LIMITS: Limits = Limits {
     name: Form {
         shortest: 1,
@@ -23,14 +23,14 @@ const LIMITS: Limits = Limits {
     id: None,
 };
 
-/// Gemini takes no more stop sequences.
+/// The most stop sequences that Gemini accepts.
 const MOST_STOPS: usize = 5;
 
-/// Whether Gemini has words for all of it.
+/// Checks whether Gemini can express all of a request.
 ///
 /// # Errors
 ///
-/// Names what it has none for.
+/// Names what it cannot express.
 pub fn can_write(request: &Request) -> Result<(), Unsupported> {
     refuse_unsupported(request)?;
     contents::write(request, "").map(drop)
@@ -40,7 +40,7 @@ pub fn can_write(request: &Request) -> Result<(), Unsupported> {
 ///
 /// # Errors
 ///
-/// As [`can_write`].
+/// As for [`can_write`].
 pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unsupported> {
     refuse_unsupported(request)?;
     let mut request = request.clone();
@@ -48,7 +48,7 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     let names = LIMITS.fit(&mut request);
     let mut left_out = Vec::new();
     if request.format.is_some() && !request.tools.is_empty() && contents::is_old(target.model) {
-        // These models refuse to be told of tools and of the answer's form at once.
+        // These models refuse tools and a form of the answer together.
         format_into_prompt(&mut request);
         left_out.push("response_format");
     }
@@ -85,7 +85,7 @@ fn tools(request: &Request) -> Vec<Tools<'_>> {
 
 fn tool_config(request: &Request) -> Option<ToolConfig<'_>> {
     let (mode, name) = match request.tool_choice.as_ref()? {
-        // Where there is no tool there is nothing to choose, and Gemini refuses to.
+        // Without tools there is nothing to choose, and Gemini refuses the field.
         _ if request.tools.is_empty() => return None,
         ToolChoice::Any => ("ANY", None),
         ToolChoice::Named(name) => ("ANY", Some(name.as_str())),
@@ -106,7 +106,7 @@ fn generation_config<'a>(
     let seed = request.seed.and_then(|seed| i32::try_from(seed).ok());
     for (name, lost) in [
         ("stop", stop_sequences.len() < request.stop.len()),
-        // It is a whole number of 32 bits there.
+        // Gemini's seed is a whole number of 32 bits.
         ("seed", seed.is_none() && request.seed.is_some()),
     ] {
         if lost {
@@ -124,7 +124,7 @@ fn generation_config<'a>(
         top_p: request.top_p,
         top_k: request.top_k,
         seed,
-        // Some models refuse the fields, and 0 says nothing.
+        // Some models refuse the fields, and 0 means nothing.
         presence_penalty: request.presence_penalty.filter(|penalty| *penalty != 0.0),
         frequency_penalty: request.frequency_penalty.filter(|penalty| *penalty != 0.0),
         response_mime_type: request.format.as_ref().map(|_| "application/json"),

@@ -1,10 +1,10 @@
-//! The relay's own errors as Anthropic's clients read them.
+//! Writes the relay's own errors for Anthropic's clients.
 
 use crate::errors::client_error::{BelayError, ClientError};
 use bytes::{BufMut as _, BytesMut};
 use serde::Serialize;
 
-/// The end of a stream. The clients act on the name alone.
+/// Writes the error that ends a stream. Clients look only at the event's name.
 pub(crate) fn error_event(error: &ClientError<'_>, out: &mut BytesMut) {
     out.put_slice(b"event: error\ndata: ");
     out.put_slice(&error_body(error));
@@ -47,8 +47,8 @@ pub(crate) fn error_body(error: &ClientError<'_>) -> Vec<u8> {
         504 => "timeout_error",
         _ => "api_error",
     };
-    // Anthropic's tool runners ask for a conversation that the provider keeps. Told no in
-    // these words they go on with one that they send whole.
+    // Anthropic's tool runners ask for a conversation that the provider keeps. If they are refused
+    // with this code, they send the whole conversation instead.
     let told = error.code.filter(|code| *code == "thread_unsupported_request");
     let details = told.map(|error_code| Details { error_code });
     let inner = Inner { kind, message: error.message, details, belay: error.belay };

@@ -1,7 +1,7 @@
-//! A stream of messages put together into one message.
+//! Puts a stream of messages together into one message.
 //!
-//! As generically as can be: known pieces of text are joined, of everything else the
-//! last word counts, and blocks and fields that nobody here has heard of survive.
+//! With as little knowledge as possible: known pieces of text are joined, of all other fields the
+//! last value counts, and unknown blocks and fields are kept.
 
 use crate::common::fields::{Fields, Writer, push_array};
 use crate::common::json::{members, number, raw_members, string_inner, word};
@@ -10,7 +10,7 @@ use crate::stream::pass_through::Collect;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// What a field costs in memory beside its text.
+/// The memory of a field besides its text.
 const FIELD: usize = 192;
 
 /// A message that is growing.
@@ -18,7 +18,7 @@ const FIELD: usize = 192;
 pub(crate) struct Collected {
     message: Fields,
     usage: Fields,
-    /// With their indexes; an index may be used twice.
+    /// The blocks with their indexes; an index may be used twice.
     blocks: Vec<(u64, Block)>,
     /// The latest block of each index.
     by_index: BTreeMap<u64, usize>,
@@ -46,8 +46,7 @@ raw_members! {
     }
 }
 
-/// Each kind of delta, the member that holds its piece, and the block's member that it
-/// grows.
+/// Each kind of delta, the member that holds its piece, and the block's member that grows.
 const PIECES: &[(&str, &str, &str)] = &[
     ("text_delta", "text", "text"),
     ("thinking_delta", "thinking", "thinking"),
@@ -63,7 +62,7 @@ impl Collect for Collected {
         let event: Members<'_> = members(Some(raw));
         let index = number(event.index).unwrap_or_default();
         match word(event.kind) {
-            // Proxies say it twice.
+            // Some proxies send it twice.
             "message_start" if self.message.is_empty() => {
                 for (key, value) in object(event.message) {
                     match key.as_str() {
@@ -99,7 +98,7 @@ impl Collect for Collected {
         }
     }
 
-    /// The message so far; afterwards there is none.
+    /// Takes the message so far.
     fn take(&mut self) -> Vec<u8> {
         let mut this = std::mem::take(self);
         this.blocks.sort_by_key(|(index, _)| *index);
@@ -119,7 +118,7 @@ impl Collect for Collected {
         writer.finish()
     }
 
-    /// Bytes that are held, estimated.
+    /// How many bytes are held, estimated.
     fn held(&self) -> usize {
         self.held
     }
@@ -144,7 +143,7 @@ impl Collected {
 }
 
 impl Block {
-    /// The block of a delta whose beginning was left out: the reader has heard its text.
+    /// A block for a delta whose block start was left out: the reader has read its text, too.
     fn unbegun(delta: Option<&RawValue>) -> Option<Self> {
         let kind = match word(members::<Members<'_>>(delta).kind) {
             "text_delta" => "\"text\"",
@@ -204,8 +203,8 @@ impl Block {
     }
 }
 
-/// A tool's input out of its pieces; `start` where there was none. What was cut is no
-/// JSON: it is passed on as the text that it is.
+/// A tool's input from its pieces; `start` if there were none. An input that was cut is not JSON:
+/// it is passed on as a text.
 fn input(pieces: &str, start: &str) -> String {
     let plain = decode(pieces);
     if plain.trim().is_empty() {

@@ -8,7 +8,7 @@ pub(crate) const ADDRESS: Address = Address {
     paths: &[(Endpoint::Answer, "/messages"), (Endpoint::CountTokens, "/messages/count_tokens")],
     model_prefix: "",
     query: None,
-    // Required by Anthropic; used where the client does not say.
+    // Required by Anthropic; used if the client does not send it.
     headers: &[("anthropic-version", "2023-06-01")],
     credential: ("x-api-key", ""),
     along: &["anthropic-version", "anthropic-beta"],

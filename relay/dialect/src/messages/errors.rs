@@ -1,4 +1,4 @@
-//! The table for Anthropic, whose types are as good as statuses.
+//! The error table for Anthropic. Its types are as clear as statuses.
 
 use crate::errors::rows::{Field, Row, When, hint, row};
 use shared::Signature;
@@ -17,7 +17,7 @@ pub const ANTHROPIC_MESSAGES: &[Row] = {
         row(REQUEST, Message, "exceed context limit", ContextExceeded),
         row(REQUEST, Message, "context window", ContextExceeded),
         row(REQUEST, Message, "input is too long", ContextExceeded),
-        // A file of the conversation is not there: the request's fault.
+        // A file of the conversation does not exist: the request is wrong.
         row(MISSING, Message, "file not found", BadRequest),
         row(MISSING, Message, "container", BadRequest),
         row(MISSING, Message, "does not support", BadRequest),
@@ -28,7 +28,7 @@ pub const ANTHROPIC_MESSAGES: &[Row] = {
         row(Always, Message, "spend limit", Auth),
         row(SERVER, Type, "overloaded_error", Overloaded),
         row(SERVER, Message, "overloaded", Overloaded),
-        // Inside a 200 the type is all there is; elsewhere the status says it.
+        // Inside a 200 there is only the type; elsewhere the status tells it.
         row(InStream, Type, "rate_limit_error", RateLimited),
         row(InStream, Type, "authentication_error", Auth),
         hint(InStream, Type, "permission_error", Auth),

@@ -1,16 +1,16 @@
-//! Which fields of messages have a neutral word, and which can be done without.
+//! Which fields of messages the neutral form can express, and which can be left out.
 //!
-//! What stands in no table is unsupported: only a rung of this dialect can be told it. So a
-//! field that Anthropic adds tomorrow is refused elsewhere by its name, never lost.
+//! A field that is in no table is unsupported: only a rung of this dialect can get it. So a field
+//! that Anthropic adds later is refused for other dialects by its name, and never lost.
 
-/// What becomes of a field.
+/// What is done with a field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Rule {
     /// It is read.
     Read,
     /// The answer is the same answer without it.
     Harmless,
-    /// That, where its value is this one, which says nothing new.
+    /// Harmless if it has this value, which changes nothing.
     HarmlessIf(&'static str),
 }
 
@@ -34,14 +34,14 @@ pub(crate) const REQUEST: Table = &[
     ("thinking", Read),
     ("output_config", Read),
     ("output_format", Read),
-    // Beside `user_id` it holds nothing.
+    // It holds only `user_id`.
     ("metadata", Read),
     ("context_management", Read),
-    // Price, speed and caching are the rung's.
+    // Price, speed and caching depend on the rung.
     ("service_tier", Harmless),
     ("speed", Harmless),
     ("cache_control", Harmless),
-    // Where data may go is not the relay's to decide.
+    // The relay must not decide where data may go.
     ("inference_geo", HarmlessIf("\"global\"")),
     ("mcp_servers", HarmlessIf("[]")),
 ];
@@ -95,11 +95,11 @@ pub(crate) const TEXT: Table = &[
     ("type", Read),
     ("text", Read),
     ("cache_control", Harmless),
-    // Where an earlier answer had its text from; the text itself is there.
+    // The sources of an earlier answer's text; the text itself is sent.
     ("citations", Harmless),
 ];
 
-/// Where data is, by the source's type.
+/// The places of data, by the source's type.
 pub(crate) const SOURCES: &[(&str, Table)] = &[
     ("base64", &[("type", Read), ("media_type", Read), ("data", Read)]),
     ("url", &[("type", Read), ("url", Read)]),
@@ -115,23 +115,23 @@ pub(crate) const TOOL: Table = &[
     ("input_schema", Read),
     ("strict", Read),
     ("cache_control", Harmless),
-    // In which pieces arguments come.
+    // Only changes the pieces in which arguments come.
     ("eager_input_streaming", Harmless),
-    // It is offered at once instead of once the model has looked for it.
+    // The tool is offered at once, not after the model has searched for it.
     ("defer_loading", Harmless),
     ("allowed_callers", HarmlessIf(r#"["direct"]"#)),
     ("input_examples", HarmlessIf("[]")),
 ];
 
-/// Tools that Anthropic runs and that are left out where the client has others, by the
-/// beginnings of their types.
+/// Tools that Anthropic runs. They are left out if the client has other tools. By the beginnings of
+/// their types.
 pub(crate) const SPARE: &[&str] = &["web_search", "tool_search"];
 
 pub(crate) const TOOL_CHOICE: Table =
     &[("type", Read), ("name", Read), ("disable_parallel_tool_use", Read)];
 
 pub(crate) const THINKING: Table =
-    // How much of the thoughts is shown.
+    // How much of the reasoning is shown.
     &[("type", Read), ("budget_tokens", Read), ("display", Harmless)];
 
 pub(crate) const OUTPUT_CONFIG: Table = &[("effort", Read), ("format", Read)];

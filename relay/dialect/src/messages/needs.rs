@@ -1,7 +1,7 @@
-//! What a request asks of whoever answers it, and whether it can be sent at all.
+//! What a request needs from the rung that answers it, and whether it can be sent at all.
 //!
-//! What the provider itself will judge is looked at loosely: a shape that nobody knows
-//! asks for nothing here.
+//! Fields that the provider itself will check are read loosely: an unknown shape needs nothing
+//! here.
 
 use crate::common::fields::Fields;
 use crate::common::needs::{Needs, acts_at_the_provider};
@@ -14,14 +14,15 @@ use serde_json::value::RawValue;
 /// The usual rule of thumb for English text; other scripts have more tokens.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// Tools run by the provider, and stores that it keeps: what answering twice does twice.
+/// Tools that the provider runs, and containers that it keeps: a second answer would do something
+/// twice.
 const SERVED: &[&str] = &["mcp_servers", "container"];
 
 /// What a rung must be able to do for the request.
 ///
 /// # Errors
 ///
-/// Says what of `messages`, `tools`, `max_tokens` and `thread` is wrong and how to put it right.
+/// Says what of `messages`, `tools`, `max_tokens` and `thread` is wrong and how to correct it.
 pub fn needs(fields: &Fields) -> Result<Needs, Reject> {
     let body = Object::of_fields(fields);
     if body.get("thread").is_some() {
@@ -53,15 +54,15 @@ pub fn needs(fields: &Fields) -> Result<Needs, Reject> {
     Ok(needs)
 }
 
-/// A conversation that the provider keeps under the id of its answer. Whoever answers the
-/// next turn may be another provider, and would count as ill for not knowing it.
+/// The error for a conversation that the provider keeps under the id of its answer. The next turn
+/// may go to another provider, which does not know the id and would count as failing.
 fn kept_elsewhere() -> Reject {
     let message = "This relay keeps no conversations, and neither can a provider for it. Send the \
                    whole conversation in 'messages', and no 'thread'.";
     Reject::new("thread", "thread_unsupported_request", message)
 }
 
-/// Looks at the blocks of `at`'s content, and of the tool results among them.
+/// Reads the blocks of `at`'s content, and those in its tool results.
 fn read_blocks(at: Option<&Object<'_>>, needs: &mut Needs, attached: &mut u64) {
     for block in blocks(at) {
         match block.text("type").ok().flatten().as_deref() {
@@ -85,7 +86,7 @@ fn read_attachment(block: &Object<'_>, needs: &mut Needs, attached: &mut u64) {
             let source = block.object("source").ok().flatten();
             let kind = source.and_then(|source| source.text("type").ok()?);
             if matches!(kind.as_deref(), Some("text" | "content")) {
-                // It is read as text, and is as long as text.
+                // The model reads it as text, so it counts as text.
                 return;
             }
             needs.files = true;

@@ -1,7 +1,7 @@
-//! A JSON object of a request, and where in the request it stands.
+//! A JSON object of a request, and its place in the request.
 //!
-//! Every complaint must name its place, so each object knows its path. Values are lent
-//! from the client's text: a picture of megabytes is copied once, when it is read.
+//! Every error must name its place, so each object knows its path. Values are borrowed from the
+//! client's text: a picture of megabytes is copied once, when it is read.
 
 use crate::common::fields::Fields;
 use crate::common::reject::Reject;
@@ -11,10 +11,10 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A name that a client made up is told back no longer than this, in bytes.
+/// Errors quote a name that a client made up only up to this length, in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// An object, lent from the request's text.
+/// An object, borrowed from the request's text.
 #[derive(Debug)]
 pub(crate) struct Object<'a> {
     path: String,
@@ -31,7 +31,7 @@ impl<'a> Object<'a> {
         Self { path: String::new(), members: Members(members) }
     }
 
-    /// Reads the object that stands at `path`.
+    /// Reads the object at `path`.
     pub(crate) fn read(path: String, raw: &'a RawValue) -> Result<Self, Reject> {
         match serde_json::from_str(raw.get()) {
             Ok(members) => Ok(Self { path, members }),
@@ -43,23 +43,23 @@ impl<'a> Object<'a> {
         self.path.is_empty()
     }
 
-    /// Where the value of `key` stands.
+    /// The path of the value of `key`.
     pub(crate) fn path_of(&self, key: &str) -> String {
         if self.is_root() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
-    /// The value of `key`; of duplicates the last one, and `null` is none.
+    /// The value of `key`; of duplicates the last one, and `null` counts as none.
     pub(crate) fn get(&self, key: &str) -> Option<&'a RawValue> {
         let of_key = self.members.0.iter().rev().find(|(name, _)| name == key);
         of_key.map(|(_, value)| *value).filter(|value| value.get() != "null")
     }
 
-    /// Keys and values as they stand.
+    /// Keys and values in the order in which they were written.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
         self.members.0.iter().map(|(key, value)| (key.as_str(), *value))
     }
 
-    /// Adds to `unsupported` the path of every field that `table` has no word for.
+    /// Adds to `unsupported` the path of every field that `table` does not cover.
     pub(crate) fn name_unsupported(&self, table: &[(&str, Rule)], unsupported: &mut Vec<String>) {
         for (key, value) in self.iter().filter(|(_, value)| value.get() != "null") {
             let fine = match table.iter().find(|(name, _)| *name == key) {
@@ -123,7 +123,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Whether `raw` is the value that `spelled` stands for, however it is spaced.
+/// Whether `raw` is the same JSON value as `spelled`, whatever its white space.
 fn means(raw: &RawValue, spelled: &str) -> bool {
     let value = serde_json::from_str::<Value>(raw.get());
     value.is_ok_and(|value| serde_json::from_str::<Value>(spelled).is_ok_and(|same| same == value))

@@ -1,9 +1,8 @@
-//! A request for a rung that speaks messages itself: as the client wrote it.
+//! Writes a request for a rung that speaks messages itself: as the client wrote it.
 //!
-//! Nothing is read that need not be, and every value that stays keeps its bytes. What
-//! changes is the model's name, that a stream is asked for, what the rung is told
-//! instead, and what an answer of another provider left in the history: its proofs, blank
-//! texts and odd ids, all of which this one would refuse.
+//! Only what must change is read, and every value that stays keeps its bytes. These things change:
+//! the model's name, `stream`, what `target` asks for, and what another provider's answer left in
+//! the history: its signatures, blank texts and odd ids. This provider would refuse all of those.
 
 mod history;
 mod text;
@@ -36,10 +35,10 @@ pub fn pass_request(fields: &Fields, target: &Target<'_>) -> Upstream {
     edits.write(fields, Vec::with_capacity(room))
 }
 
-/// What takes the place of fields.
+/// The new values of fields.
 #[derive(Default)]
 struct Edits {
-    /// A field's new value, or none where it is taken out.
+    /// A field's new value; `None`: the field is removed.
     fields: Vec<(&'static str, Option<String>)>,
     left_out: Vec<&'static str>,
 }
@@ -79,8 +78,8 @@ impl Edits {
     }
 }
 
-/// Writes the messages anew if one must change. Whether the provider now misses the
-/// proof without which it will not think on.
+/// Writes the messages again if one of them must change. Returns whether a signature is missing now
+/// without which the provider refuses to reason.
 fn edit_messages(body: &Object<'_>, target: &Target<'_>, edits: &mut Edits) -> bool {
     let Some(raw) = body.get("messages") else { return false };
     let may_hold_proofs = raw.get().contains("thinking\"");
@@ -108,7 +107,7 @@ fn edit_messages(body: &Object<'_>, target: &Target<'_>, edits: &mut Edits) -> b
         }
         let rewritten = may_hold_proofs.then(|| without_foreign_proofs(&message)).flatten();
         if role.as_deref() == Some("assistant") {
-            // Only the last of the model's turns must begin with its thoughts.
+            // Only the last of the model's turns must begin with its reasoning.
             lost_a_proof = rewritten.as_ref().is_some_and(|message| message.calls_unproven);
         }
         match rewritten {
@@ -134,15 +133,15 @@ fn edit_messages(body: &Object<'_>, target: &Target<'_>, edits: &mut Edits) -> b
     lost_a_proof && thinks_by_budget(body)
 }
 
-/// A message without the proofs that others made.
+/// A message without the signatures of other providers.
 struct Rewritten {
-    /// None where nothing is left of it.
+    /// `None`: nothing is left of it.
     json: Option<String>,
-    /// It calls tools, and no thoughts of this provider's stand before the calls.
+    /// It calls tools, and there is no reasoning of this provider before the calls.
     calls_unproven: bool,
 }
 
-/// None where the message may stay as it is.
+/// Removes signatures of other providers; `None`: the message may stay as it is.
 fn without_foreign_proofs(message: &Object<'_>) -> Option<Rewritten> {
     let blocks: Vec<&RawValue> = message.array("content").ok()??;
     let before = blocks.len();
@@ -195,14 +194,16 @@ fn kind_of(raw: &RawValue) -> Kind {
     if proof.is_empty() || Signed::is_marked(&proof) { Kind::Foreign } else { Kind::Proof }
 }
 
-/// With a budget the provider insists on its proofs; left to itself it does not.
+/// Whether the request has a budget for reasoning. With a budget the provider requires its
+/// signatures; with adaptive reasoning it does not.
 fn thinks_by_budget(body: &Object<'_>) -> bool {
     let thinking = body.object("thinking").ok().flatten();
     let kind = thinking.and_then(|thinking| thinking.text("type").ok()?);
     kind.as_deref() == Some("enabled")
 }
 
-/// The rung's system prompt in place of the client's, and the schema that it cannot be told.
+/// Sets the rung's system prompt instead of the client's, and adds the schema that the rung has no
+/// field for.
 fn edit_system(body: &Object<'_>, target: &Target<'_>, edits: &mut Edits) {
     let schema = target.degrade.json_schema.then(|| take_schema(body, edits)).flatten();
     let mut blocks: Vec<String> = match (target.system, body.get("system")) {
@@ -228,7 +229,7 @@ fn edit_system(body: &Object<'_>, target: &Target<'_>, edits: &mut Edits) {
     edits.set("system", text(out));
 }
 
-/// Takes the fields out that ask for a schema.
+/// Removes the fields that ask for a schema, and returns the schema.
 fn take_schema(body: &Object<'_>, edits: &mut Edits) -> Option<Box<RawValue>> {
     let config = body.object("output_config").ok().flatten();
     let within = config.as_ref().and_then(|config| config.object("format").ok()?);
@@ -269,8 +270,8 @@ fn one_tool_at_a_time(body: &Object<'_>, edits: &mut Edits) {
 
 const OFF: &str = "disable_parallel_tool_use";
 
-/// The rung gives less than the client asked for. A budget must stay below the limit, so
-/// it is lowered with it.
+/// Lowers the limit if the rung gives less than the client asked for. A budget must stay below the
+/// limit, so it is lowered, too.
 fn lower_max_tokens(body: &Object<'_>, target: &Target<'_>, edits: &mut Edits) {
     let asked = body.whole("max_tokens").ok().flatten();
     let Some(most) = lowered(asked, target.max_output).filter(|most| Some(*most) != asked) else {

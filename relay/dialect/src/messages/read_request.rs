@@ -1,8 +1,8 @@
-//! What a client asks in Anthropic's messages.
+//! Reads a client's request in Anthropic's messages.
 //!
-//! A rung that speaks messages itself is sent the fields as they stand; for any other
-//! they are read into neutral words, and what has no neutral word is named. Which field
-//! is which is data: see `known_fields`.
+//! A rung that speaks messages itself gets the fields as they are. For any other rung they are read
+//! into the neutral form, and what it cannot express is named. `known_fields` says which field is
+//! which.
 
 mod blocks;
 
@@ -14,11 +14,11 @@ use crate::messages::object::Object;
 use crate::neutral::{Effort, Format, Request, Role, Thinking, Tool, ToolChoice, Turn};
 use serde_json::value::RawValue;
 
-/// Reads a request into neutral words.
+/// Reads a request into the neutral form.
 ///
 /// # Errors
 ///
-/// Says which field is wrong and how to put it right; never quotes a prompt.
+/// Says which field is wrong and how to correct it; never quotes a prompt.
 pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
     let body = Object::of_fields(fields);
     let mut request = Request::default();
@@ -43,7 +43,8 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
         }
     }
     for (word, path) in served {
-        // Alone it is what the client asks for; beside others most answers need none.
+        // If it is the only tool, the client asks for it; beside other tools most answers do not
+        // need it.
         if request.tools.is_empty() {
             request.unsupported.push(path);
         } else if !request.left_out.contains(&word) {
@@ -65,7 +66,7 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
     Ok(request)
 }
 
-/// The limit of the answer, which messages cannot do without.
+/// The limit of the answer, which messages require.
 pub(crate) fn max_tokens(body: &Object<'_>) -> Result<u64, Reject> {
     let param = "max_tokens";
     if body.get(param).is_none() {
@@ -114,7 +115,7 @@ fn read_message(message: &Object<'_>, request: &mut Request) -> Result<(), Rejec
     let role = match message.required_text("role")?.as_str() {
         "user" => Role::User,
         "assistant" => Role::Assistant,
-        // Newer models take instructions in the midst of the conversation.
+        // Newer models accept instructions in the middle of the conversation.
         "system" => return system(message, request),
         _ => {
             let param = message.path_of("role");
@@ -166,8 +167,9 @@ fn read_tool_choice(choice: &Object<'_>, request: &mut Request) -> Result<(), Re
     Ok(())
 }
 
-/// What is dropped of a long history before the model sees it. Earlier thoughts no other
-/// provider is sent anyway; earlier tool calls it is, which costs more and says more.
+/// Reads what is to be dropped of a long history before the model sees it. Earlier reasoning is not
+/// sent to other providers anyway. Earlier tool calls are sent to them, which costs more but loses
+/// nothing.
 fn context_management(body: &Object<'_>, request: &mut Request) -> Result<(), Reject> {
     let Some(management) = body.object("context_management")? else { return Ok(()) };
     management.name_unsupported(known_fields::CONTEXT_MANAGEMENT, &mut request.unsupported);
@@ -186,7 +188,7 @@ fn context_management(body: &Object<'_>, request: &mut Request) -> Result<(), Re
     Ok(())
 }
 
-/// `thinking`, `output_config` and its forerunner `output_format`.
+/// Reads `thinking`, `output_config` and the older `output_format`.
 fn how_to_think_and_answer(body: &Object<'_>, request: &mut Request) -> Result<(), Reject> {
     let config = body.object("output_config")?;
     let mut effort = None;
@@ -222,7 +224,7 @@ fn read_effort(
     })
 }
 
-/// An effort says more than `adaptive` does, and less than a budget.
+/// Reads `thinking`. An effort is more precise than `adaptive`, and less precise than a budget.
 fn read_thinking(
     thinking: &Object<'_>,
     effort: Option<Effort>,
@@ -256,7 +258,8 @@ fn read_format(
         return Err(format.wrong_type("schema", "a JSON schema"));
     };
     let schema = schema.to_owned();
-    // It is kept to here; OpenAI keeps to fewer, and refuses to be asked for others.
+    // Anthropic always follows the schema. OpenAI follows fewer schemas, and refuses strict mode
+    // for others.
     let strict = suits_openai(&schema).then_some(true);
     Ok(Some(Format::Schema { name: None, description: None, schema, strict }))
 }

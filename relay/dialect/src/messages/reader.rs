@@ -1,4 +1,4 @@
-//! What an Anthropic provider says.
+//! Reads an Anthropic provider's answer.
 
 use crate::common::json::{elements, members, number, raw_members, word};
 use crate::errors::provider_error::{ProviderError, parse_error, parse_error_event};
@@ -20,7 +20,7 @@ pub(crate) struct MessagesReader {
     counts: Counts,
     blocks: HashMap<u64, Block>,
     calls: usize,
-    /// Bytes that the open blocks take.
+    /// How many bytes the open blocks need.
     held: usize,
 }
 
@@ -30,7 +30,7 @@ enum Block {
     /// The client's tool is called.
     Call {
         call: usize,
-        /// Arguments that stood in the block's start, and count if no delta brings others.
+        /// Arguments from the block's start; they count if no delta brings others.
         input: Option<String>,
     },
     /// The provider runs a tool of its own.
@@ -39,7 +39,7 @@ enum Block {
 }
 
 raw_members! {
-    /// The members of an event that are looked at.
+    /// The members of an event that are read.
     Members {
         kind: "type",
         index: "index",
@@ -96,7 +96,7 @@ impl Reader for MessagesReader {
                 return Some(self.done(observer.facts()));
             }
             "error" => return Some(End::Error(parse_error(text.as_bytes()))),
-            // Some servers put their error where no type says so.
+            // Some servers send an error without a type that says so.
             _ if members.error.is_some() || is_text(members.message) => {
                 return Some(End::Error(parse_error(text.as_bytes())));
             }
@@ -146,7 +146,7 @@ impl Reader for MessagesReader {
     }
 }
 
-/// What an open block costs in memory beside its text.
+/// The memory of an open block besides its text.
 const BLOCK: usize = 128;
 
 impl Block {
@@ -169,9 +169,9 @@ impl MessagesReader {
         Self { finishes, ..Self::default() }
     }
 
-    /// What the end of a message means. Without a stop reason it is believed, but not of a
-    /// provider that sends them. An answer of nothing is whole: what it is worth is for others
-    /// to say.
+    /// What kind of end the end of a message is. Without a stop reason it is proper, unless the
+    /// provider is known to send stop reasons. An empty answer is whole; others decide what it is
+    /// worth.
     const fn done(&self, facts: &mut Facts) -> End {
         facts.done = true;
         let is_cut = self.finishes && facts.content && facts.finish.is_none();
@@ -181,7 +181,7 @@ impl MessagesReader {
     fn message_start(&mut self, members: &Members<'_>, observer: &mut Observer<'_>) -> Option<End> {
         let message: Part<'_> = self::members(members.message);
         if std::mem::replace(&mut self.begun, true) {
-            // Proxies say it twice. Once there is content, it is another answer.
+            // Some proxies send it twice. After content it is the start of another answer.
             let facts = observer.facts();
             if facts.content || facts.finish.is_some() || !self.blocks.is_empty() {
                 return Some(End::Broken("protocol: a second message began within the first"));
@@ -207,7 +207,7 @@ impl MessagesReader {
         None
     }
 
-    /// Begins a block; what it already holds is said.
+    /// Begins a block, and emits what it already holds.
     fn begin(&mut self, block: &Part<'_>, observer: &mut Observer<'_>) -> Result<Block, Box<End>> {
         match word(block.kind) {
             "text" => emit_text(block.text, observer, Event::Text),
@@ -230,7 +230,7 @@ impl MessagesReader {
                 return Ok(Block::Call { call, input: given(block.input) });
             }
             "" => {}
-            // The provider's own tools, what they found, and whatever comes after this version.
+            // The provider's own tools, their results, and blocks that are newer than this version.
             _ => {
                 observer.activity();
                 return Ok(Block::Served);
@@ -267,7 +267,7 @@ impl MessagesReader {
         None
     }
 
-    /// Ends what nobody has ended.
+    /// Ends the blocks that are still open.
     fn end_blocks(&mut self, observer: &mut Observer<'_>) {
         self.held = 0;
         let mut open: Vec<(u64, Block)> = self.blocks.drain().collect();
@@ -300,7 +300,7 @@ impl MessagesReader {
     }
 }
 
-/// Ends a block; arguments that came with its beginning are said now.
+/// Ends a block; arguments that came with its start are emitted now.
 fn end(block: Block, observer: &mut Observer<'_>) {
     if let Block::Call { call, input: Some(input) } = block {
         observer.emit(&Event::Arguments { call, json: Text::plain(&input) });
@@ -330,7 +330,7 @@ fn finish(part: &Part<'_>, observer: &mut Observer<'_>) -> Option<End> {
     None
 }
 
-/// The input that a call begins with; an empty object is none yet.
+/// The input with which a call begins; an empty object counts as none.
 fn given(input: Option<&RawValue>) -> Option<String> {
     let json = Text::json(input);
     let plain = json.decoded();

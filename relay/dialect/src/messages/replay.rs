@@ -1,4 +1,4 @@
-//! A whole message as the events of a stream.
+//! Writes a whole message as the events of a stream.
 
 use crate::common::fields::Fields;
 use crate::common::json::{elements, is_filled_array, string_inner};
@@ -6,7 +6,7 @@ use crate::neutral::Text;
 use crate::stream::replay::{Replayed, event, object};
 use serde_json::value::RawValue;
 
-/// A whole Anthropic message as its events.
+/// The events of a whole Anthropic message.
 pub(crate) fn replay(body: &str) -> Replayed {
     let mut replayed = Replayed::default();
     let fields: Fields = serde_json::from_str(body).unwrap_or_default();
@@ -36,11 +36,12 @@ pub(crate) fn replay(body: &str) -> Replayed {
     replayed
 }
 
-/// A block as it begins, and what grows in it.
+/// A block's start, and the deltas that follow it.
 fn block_of(block: &RawValue) -> (String, Vec<String>) {
     let fields: Fields = serde_json::from_str(block.get()).unwrap_or_default();
     let kind = fields.text("type").and_then(string_inner).unwrap_or_default();
-    // Each member that grows, the delta that brings it, its member there, and its beginning.
+    // Each member that grows, the type of its delta, the delta's member, and the value at the
+    // start.
     let growing: &[(&str, &str, &str, &str)] = match kind {
         "text" => &[("text", "text_delta", "text", "\"\"")],
         "thinking" => &[

@@ -4,8 +4,8 @@ use crate::common::json::{members, newest, number, raw_members};
 use serde_json::value::RawValue;
 use shared::Usage;
 
-/// The counts of all `usage` objects so far. Each is cumulative, so per field the
-/// last one is true; a field that is absent keeps what was said before.
+/// The counts of all `usage` objects so far. Each is cumulative, so the last value of a field is
+/// right; a field that is absent keeps its value.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counts {
     input: Option<u64>,
@@ -36,7 +36,7 @@ impl Counts {
         let later: Members<'_> = members(Some(usage));
         let details: Details<'_> = members(later.output_tokens_details);
         self.input = newest(number(later.input_tokens), self.input);
-        // Preliminary until the end; a refusal has none.
+        // The output is preliminary until the end; a refusal has none.
         self.output = number(later.output_tokens).or(self.output);
         self.cache_read = number(later.cache_read_input_tokens).or(self.cache_read);
         self.cache_write = number(later.cache_creation_input_tokens).or(self.cache_write);
@@ -56,7 +56,7 @@ impl Counts {
     }
 }
 
-/// Counts in Anthropic's words: there the input is what no cache held.
+/// Writes counts in Anthropic's form: there the input is only what came from no cache.
 pub(crate) fn write(usage: &Usage) -> String {
     let (cached, written) = (usage.cached.unwrap_or(0), usage.cache_write.unwrap_or(0));
     let fresh = usage.input.unwrap_or(0).saturating_sub(cached).saturating_sub(written);

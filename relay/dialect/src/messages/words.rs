@@ -1,12 +1,12 @@
-//! Words that every stream of messages has.
+//! Fixed texts of streams of messages.
 
 use crate::neutral::Finish;
 
 /// The end of a stream.
 pub(crate) const STOP: &[u8] = b"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
 
-/// Anthropic's word for the reason. A model that called tools waits for them, whatever
-/// its own dialect said; one that gave no reason has said all.
+/// Anthropic's word for a finish reason. A model that called tools waits for their results,
+/// whatever its own dialect's word was; without a reason the answer is complete.
 pub(crate) const fn stop_reason(
     finish: Option<Finish>,
     called: bool,

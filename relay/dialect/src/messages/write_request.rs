@@ -1,7 +1,7 @@
-//! A request in Anthropic's messages, for a client that speaks another dialect.
+//! Writes a request in Anthropic's messages, for a client that speaks another dialect.
 //!
-//! Anthropic refuses what others let pass: empty texts, unsupported proofs, odd ids, sampling
-//! beside thinking. So what is written here is what it takes; what had to go is named.
+//! Anthropic refuses what others accept: empty texts, foreign signatures, odd ids, sampling beside
+//! thinking. So only what Anthropic accepts is written here, and what had to be left out is named.
 
 mod base64;
 mod body;
@@ -26,11 +26,11 @@ use thinking::Plan;
 /// The longest id of a user, in bytes.
 const LONGEST_USER: usize = 256;
 
-/// Whether messages have words for all of it.
+/// Checks whether messages can express all of a request.
 ///
 /// # Errors
 ///
-/// Names what they have none for.
+/// Names what they cannot express.
 pub fn can_write(request: &Request) -> Result<(), Unsupported> {
     refuse_unsupported(request)?;
     turns::write(request).map(drop)
@@ -40,7 +40,7 @@ pub fn can_write(request: &Request) -> Result<(), Unsupported> {
 ///
 /// # Errors
 ///
-/// As [`can_write`].
+/// As for [`can_write`].
 pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unsupported> {
     refuse_unsupported(request)?;
     let mut request = request.clone();
@@ -79,8 +79,8 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     Ok(Upstream { body: body.to_json(), left_out, names })
 }
 
-/// Whether a user's name may be sent: Anthropic forbids e-mail addresses, telephone numbers
-/// and names, so what does not look like an id stays here.
+/// Whether a user's name may be sent: Anthropic forbids e-mail addresses, telephone numbers and
+/// names, so a name that does not look like an id is not sent.
 fn is_opaque(user: &str) -> bool {
     let fine = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     (1..=LONGEST_USER).contains(&user.len()) && user.bytes().all(fine)
@@ -96,13 +96,15 @@ fn tool(tool: &Tool) -> body::Tool<'_> {
     }
 }
 
-/// A schema without a member says that anything goes; here it has to say that it is an object.
+/// Whether a schema has no members. Such a schema accepts anything; Anthropic requires that it says
+/// that it is an object.
 fn is_without_members(schema: &RawValue) -> bool {
     serde_json::from_str::<Fields>(schema.get()).is_ok_and(|members| members.is_empty())
 }
 
-/// Whether the form of an answer has to be asked for in words. JSON without a schema has no
-/// field, and some schemas are refused; who insists on one is told so by Anthropic itself.
+/// Whether the form of an answer must be asked for in the prompt. JSON without a schema has no
+/// field, and Anthropic refuses some schemas. If the client insists on such a schema, Anthropic's
+/// own error tells it.
 fn has_no_field(format: &Format) -> bool {
     match format {
         Format::Json => true,
@@ -119,7 +121,7 @@ fn output_config(request: &Request) -> Option<OutputConfig<'_>> {
     }
 }
 
-/// Without tools the field is refused, and would say nothing.
+/// Without tools Anthropic refuses the field, and it would mean nothing.
 fn tool_choice(request: &Request) -> Option<Choice<'_>> {
     let one_at_a_time = request.parallel_tools == Some(false);
     let off = one_at_a_time.then_some(true);

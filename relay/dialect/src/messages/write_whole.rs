@@ -1,4 +1,4 @@
-//! A whole message, written out of the neutral words.
+//! Writes a whole message from the neutral form.
 
 use crate::common::fields::{Writer, push_array};
 use crate::messages::usage::write;
@@ -8,7 +8,7 @@ use crate::stream::facts::Facts;
 use serde_json::value::RawValue;
 use shared::Dialect;
 
-/// The body of a message. `request` is for ids that the provider did not give.
+/// The body of a message. `request` is used for ids that the provider did not give.
 pub(crate) fn message(answer: &Answer, facts: &Facts, from: Dialect, request: &str) -> Vec<u8> {
     let signed = |data: &str| Signed::write(Dialect::AnthropicMessages, from, data);
     let mut blocks = Vec::new();
@@ -63,8 +63,8 @@ pub(crate) fn message(answer: &Answer, facts: &Facts, from: Dialect, request: &s
     message.finish()
 }
 
-/// Arguments as the object that they are. What is cut, or is no object, is passed on as
-/// the text that it is, under a key that says so: nothing is repaired and nothing lost.
+/// Arguments as an object. If they were cut or are not an object, they are passed on as text, under
+/// a key that says so: nothing is repaired and nothing is lost.
 fn input(arguments: &str) -> String {
     let plain = decode(arguments);
     let is_object =

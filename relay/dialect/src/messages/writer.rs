@@ -1,8 +1,8 @@
-//! The life cycle of a message, as Anthropic's clients want it.
+//! Writes the events of a message in the order that Anthropic's clients need.
 //!
-//! Blocks follow one another: one is stopped before the next starts. Where two tool
-//! calls come interleaved, or text comes into the middle of a call, what belongs to
-//! another block waits until the open one is known to be whole.
+//! Blocks follow one another: one is stopped before the next one starts. If pieces of two tool
+//! calls alternate, or text comes in the middle of a call, the events of the other block wait until
+//! the open block is known to be whole.
 
 use crate::messages::usage::write;
 use crate::messages::words::{STOP, stop_reason};
@@ -26,7 +26,7 @@ pub(crate) struct MessagesWriter {
     open: Option<Open>,
     /// Blocks after the open one, in the order of their beginnings.
     waiting: VecDeque<Waiting>,
-    /// Where each call that waits stands, counted from the first that ever waited.
+    /// The place of each call that waits, counted from the first block that ever waited.
     places: HashMap<usize, usize>,
     flushed: usize,
     waiting_bytes: usize,
@@ -34,7 +34,7 @@ pub(crate) struct MessagesWriter {
     finish: Option<Finish>,
     stop_sequence: Option<Text<'static>>,
     called: bool,
-    /// Where an event's JSON is put together.
+    /// A buffer for the JSON of an event.
     json: String,
 }
 
@@ -50,7 +50,7 @@ struct Waiting {
 enum Open {
     Text,
     Thinking,
-    /// With the end of its arguments' JSON, once that has come.
+    /// With the number of the call, and the search for the end of its arguments' JSON.
     Call(usize, JsonEnd),
 }
 
@@ -93,7 +93,7 @@ impl MessagesWriter {
         frame::named("message_start", &self.json, out);
     }
 
-    /// The call whose block is open and not known to be whole.
+    /// The call whose block is open and not yet known to be whole.
     fn unfinished(&self) -> Option<usize> {
         match &self.open {
             Some(Open::Call(call, end)) if !end.is_reached() => Some(*call),
@@ -101,7 +101,7 @@ impl MessagesWriter {
         }
     }
 
-    /// Keeps what belongs to a block after the open one.
+    /// Keeps an event that belongs to a block after the open one.
     fn wait(&mut self, event: &Event<'_>) {
         let bytes = size_of::<Event<'_>>().saturating_add(event.bytes());
         self.waiting_bytes = self.waiting_bytes.saturating_add(bytes);
@@ -109,7 +109,7 @@ impl MessagesWriter {
         let place = call.and_then(|call| self.places.get(&call).copied());
         let place = place.map(|place| place.saturating_sub(self.flushed));
         let event = event.clone().into_owned();
-        // What belongs to no call goes on with its like, if nothing came between.
+        // Events that belong to no call share a block, if no other block came between them.
         let open_end = self.waiting.len().checked_sub(1).filter(|_| call.is_none());
         let goes_on =
             open_end.filter(|&at| self.waiting.get(at).is_some_and(|one| one.call.is_none()));
@@ -124,8 +124,8 @@ impl MessagesWriter {
         }
     }
 
-    /// Writes what waited, one block after another, each with all that is its own; up
-    /// to the next call that is not whole, unless nothing more will come.
+    /// Writes the events that waited, one block after another, up to the next call that is not
+    /// whole. With `is_last` it writes all of them.
     fn flush(&mut self, is_last: bool, out: &mut BytesMut) {
         while is_last || self.unfinished().is_none() {
             let Some(block) = self.waiting.pop_front() else { break };
@@ -141,7 +141,8 @@ impl MessagesWriter {
         }
     }
 
-    /// Arguments for a call that is neither open nor waiting: its block has been stopped.
+    /// Whether an event brings arguments for a call that is neither open nor waiting: its block was
+    /// stopped before.
     fn is_late(&self, event: &Event<'_>) -> bool {
         let Event::Arguments { call, .. } = event else { return false };
         let is_open = matches!(&self.open, Some(Open::Call(open, _)) if open == call);
@@ -220,7 +221,7 @@ impl MessagesWriter {
         frame::named("content_block_stop", &self.json, out);
     }
 
-    /// A delta of the open block; `lead` is its JSON up to the value of its text.
+    /// Writes a delta of the open block; `lead` is its JSON up to the value of its text.
     fn delta(&mut self, lead: &str, text: &str, out: &mut BytesMut) {
         const HEAD: &[u8] =
             b"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":";
@@ -255,7 +256,7 @@ impl Writer for MessagesWriter {
         if (open.is_some() || !self.waiting.is_empty()) && !is_own && !self.is_late(event) {
             self.wait(event);
         } else if self.is_late(event) {
-            // White space changes nothing; anything else would make two calls wrong.
+            // White space changes nothing; anything else would make the call's arguments wrong.
             self.is_broken |= !is_blank(event);
             return;
         } else {

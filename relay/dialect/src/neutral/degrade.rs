@@ -1,13 +1,13 @@
-//! What becomes of a request for a rung that is told something else than was asked.
+//! Changes a request for a rung that gets something else than the client asked for.
 //!
-//! The words that the relay itself says to a model stand here and nowhere else, so that
-//! a rung is told the same whether its client speaks its dialect or another one.
+//! All prompts that the relay itself writes for a model are here, so that a rung gets the same text
+//! whether its client speaks its dialect or another one.
 
 use crate::neutral::request::{Format, Part, Request, Role};
 use crate::neutral::upstream::{Target, Unsupported};
 use serde_json::value::RawValue;
 
-/// Asks for an answer that follows `schema`, for a system prompt.
+/// The text for a system prompt that asks for an answer that follows `schema`.
 #[must_use]
 pub fn schema_prompt(schema: &RawValue) -> String {
     format!(
@@ -17,11 +17,11 @@ pub fn schema_prompt(schema: &RawValue) -> String {
     )
 }
 
-/// Asks for JSON where nothing but words can.
+/// Asks for JSON in the prompt, if no field can.
 const ANSWER_IN_JSON: &str =
     "Answer with one JSON object alone. Write nothing before or after it, and no code fence.";
 
-/// Asks in the system prompt for the form of the answer, and in no field.
+/// Moves the form of the answer from its field into the system prompt.
 pub fn format_into_prompt(request: &mut Request) {
     let words = match request.format.take() {
         Some(Format::Schema { schema, .. }) => schema_prompt(&schema),
@@ -31,7 +31,8 @@ pub fn format_into_prompt(request: &mut Request) {
     request.system.push(words);
 }
 
-/// Asks again after an answer that was no good, as the user. `problem` says what is wrong.
+/// The user's message that asks again after an answer that does not follow its schema. `problem`
+/// says what is wrong.
 #[must_use]
 pub fn again_prompt(problem: &str) -> String {
     format!(
@@ -40,8 +41,9 @@ pub fn again_prompt(problem: &str) -> String {
     )
 }
 
-/// Does to `request` all that `target` asks for in neutral words: its system prompt, what it
-/// lacks, and the question asked again. The model's name and `ask_usage` are the dialect's.
+/// Makes all changes to `request` that `target` asks for and that the neutral form can express: the
+/// system prompt, what the rung lacks, and the second question after a wrong answer. The dialect
+/// sets the model's name and handles `ask_usage`.
 pub fn apply(request: &mut Request, target: &Target<'_>) {
     if let Some(system) = target.system {
         request.system = vec![system.to_owned()];
@@ -57,7 +59,7 @@ pub fn apply(request: &mut Request, target: &Target<'_>) {
         request.max_output = lowered(request.max_output, target.max_output);
     }
     if let Some(again) = target.again {
-        // Providers refuse an empty turn, and it would tell the model nothing.
+        // Providers refuse an empty turn, and it would not help the model.
         if !again.answer.trim().is_empty() {
             request.push(Role::Assistant, Part::Text(again.answer.to_owned()));
         }
@@ -65,13 +67,13 @@ pub fn apply(request: &mut Request, target: &Target<'_>) {
     }
 }
 
-/// What is left of a limit that the client asked for. None asked for stays none.
+/// The smaller of the client's limit and the rung's. If the client set no limit, there is none.
 #[must_use]
 pub fn lowered(asked: Option<u64>, most: Option<u64>) -> Option<u64> {
     asked.map(|asked| most.map_or(asked, |most| asked.min(most)))
 }
 
-/// Says no if the client asked for something that the neutral form has no words for.
+/// Fails if the client asked for something that the neutral form cannot express.
 ///
 /// # Errors
 ///

@@ -1,11 +1,11 @@
-//! What an answer says, piece by piece.
+//! The events of an answer, in the neutral form.
 
 use crate::neutral::{Finish, Text};
 
-/// One thing that an answer says. Texts are lent from the event that brought them.
+/// One event of an answer. Its texts are borrowed from the provider's event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// The answer has begun. No content. Said once, before everything else.
+    /// The answer has begun. This is not content. Emitted once, before all other events.
     Begin {
         /// The provider's id of the answer; may be empty.
         id: Text<'a>,
@@ -16,9 +16,9 @@ pub enum Event<'a> {
     Text(Text<'a>),
     /// A piece of reasoning. Never empty.
     Reasoning(Text<'a>),
-    /// The proof of the reasoning just before: opaque, and of use to its provider alone.
+    /// The signature of the reasoning just before: opaque, and only its provider can use it.
     Signature(Text<'a>),
-    /// Reasoning that only its provider can read. A token in some dialects only.
+    /// Reasoning that only its provider can read. It is a token in some dialects only.
     Redacted(Text<'a>),
     /// A piece of a refusal's text. Never empty.
     Refusal(Text<'a>),
@@ -26,39 +26,39 @@ pub enum Event<'a> {
     Call {
         /// Its number.
         call: usize,
-        /// Its id, unique in the answer. May be empty where the provider gives none;
-        /// whoever writes it on must then make one.
+        /// Its id, unique in the answer. May be empty if the provider gives none; a writer must
+        /// then make one.
         id: Text<'a>,
         /// The tool's name.
         name: Text<'a>,
         /// Its input is free text, not JSON.
         custom: bool,
     },
-    /// A piece of a call's arguments: JSON as text, as it was written. Never empty.
+    /// A piece of a call's arguments: JSON as text, as the provider wrote it. Never empty.
     Arguments {
         /// The call's number.
         call: usize,
         /// The piece.
         json: Text<'a>,
     },
-    /// The proof that belongs to a call; said just before the call begins.
+    /// The signature that belongs to a call; emitted just before the call begins.
     CallSignature {
         /// The call's number.
         call: usize,
-        /// The proof.
+        /// The signature.
         signature: Text<'a>,
     },
-    /// The model has finished. May be said twice, and taken back by content that follows.
+    /// The model has finished. May be emitted twice. Content that follows cancels it.
     Finish {
         /// Why.
         finish: Finish,
-        /// The stop sequence that was hit, where the provider tells.
+        /// The stop sequence that was hit, if the provider sends it.
         stop_sequence: Option<Text<'a>>,
     },
 }
 
 impl<'a> Event<'a> {
-    /// The same, lent from nowhere.
+    /// The same event with texts of its own.
     #[must_use]
     pub fn into_owned(self) -> Event<'static> {
         match self {
@@ -83,7 +83,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// Bytes of the texts in it.
+    /// How many bytes its texts have.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let len = |text: &Text<'a>| text.escaped().len();

@@ -1,25 +1,25 @@
-//! Why a model has finished, and what a provider's word for it means.
+//! Finish reasons, and what a provider's word for one means.
 //!
-//! Each dialect has one closed table of words. Readers, the pass-through and the aggregates
-//! all look there. A word that is in no table does not say that the answer is whole: it means
-//! that the answer was interrupted.
+//! Each dialect has one closed table of words. Readers, the pass-through and the code that puts
+//! whole answers together all use it. A word that is in no table does not prove that the answer is
+//! whole: it means that the answer was interrupted.
 
-/// Why a model has finished.
+/// A finish reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
-    /// It had said all.
+    /// The answer is complete.
     Stop,
     /// A stop sequence was hit.
     StopSequence,
     /// The answer, or the context, was at its limit.
     Length,
-    /// It wants its tools called.
+    /// The model wants tools to be called.
     ToolCalls,
     /// A content filter ended it.
     ContentFilter,
-    /// It refused.
+    /// The model refused.
     Refusal,
-    /// It paused in a loop of the provider's own tools.
+    /// The model paused in a loop of the provider's own tools.
     Pause,
 }
 
@@ -37,7 +37,7 @@ impl Finish {
     }
 }
 
-/// What a provider's word says about the end of an answer.
+/// What a provider's word means for the end of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Meaning {
     /// Nothing: the answer goes on.
@@ -45,7 +45,7 @@ pub enum Meaning {
     NotYet,
     /// The answer is whole, or as whole as this reason lets it be.
     Finished(Finish),
-    /// The answer broke off, or nobody knows what the word means.
+    /// The answer broke off, or the word is unknown.
     Interrupted,
 }
 
@@ -54,7 +54,8 @@ pub enum Meaning {
 pub struct Words(pub &'static [(&'static str, Meaning)]);
 
 impl Words {
-    /// What `word` means. Case does not matter: gateways change it. An empty word is none.
+    /// What `word` means. Case does not matter, because gateways change it. An empty word means
+    /// nothing.
     #[must_use]
     pub fn meaning(&self, word: &str) -> Meaning {
         if word.is_empty() {
@@ -63,7 +64,7 @@ impl Words {
         self.known(word).unwrap_or(Meaning::Interrupted)
     }
 
-    /// What `word` means, if it stands in the table.
+    /// What `word` means; `None`: it is not in the table.
     #[must_use]
     pub fn known(&self, word: &str) -> Option<Meaning> {
         let known = self.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(word));

@@ -1,28 +1,28 @@
-//! Where a JSON value that comes in pieces ends.
+//! Finds the end of a JSON value that comes in pieces.
 
-/// Follows the pieces of a tool call's arguments, escaped as they come, and knows when
-/// the JSON in them is whole. Looks at each byte once and keeps none.
+/// Reads the pieces of a tool call's arguments, escaped as they come, and detects when the JSON in
+/// them is whole. It looks at each byte once and keeps none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonEnd {
     depth: usize,
     in_string: bool,
     /// The last character of the JSON was a backslash in a string.
     escaped: bool,
-    /// Within the outer escape.
+    /// The position in an escape of the outer string.
     outer: Outer,
     begun: bool,
-    /// Free text has no end that could be seen.
+    /// The arguments are free text, which has no visible end.
     free: bool,
 }
 
 impl JsonEnd {
-    /// For arguments that are JSON, or free text.
+    /// For arguments that are JSON; `free`: that are free text.
     #[must_use]
     pub const fn new(free: bool) -> Self {
         Self { depth: 0, in_string: false, escaped: false, outer: Outer::None, begun: false, free }
     }
 
-    /// Takes in a piece, escaped as between the quotes of a JSON string.
+    /// Reads a piece, escaped as between the quotes of a JSON string.
     pub fn feed(&mut self, piece: &str) {
         for byte in piece.bytes() {
             self.outer = match self.outer {
@@ -33,7 +33,7 @@ impl JsonEnd {
                     Outer::None
                 }
                 Outer::Begun => {
-                    // `\n` and its like end nothing.
+                    // `\n` and similar escapes end nothing.
                     self.character(if matches!(byte, b'"' | b'\\' | b'/') { byte } else { b' ' });
                     Outer::None
                 }
@@ -42,7 +42,7 @@ impl JsonEnd {
         }
     }
 
-    /// Takes in bytes of JSON as it is.
+    /// Reads bytes of JSON that is not escaped.
     pub fn feed_plain(&mut self, json: &[u8]) {
         json.iter().for_each(|byte| self.character(*byte));
     }
@@ -53,18 +53,18 @@ impl JsonEnd {
         if digits < 3 {
             return Outer::Code { digits: digits + 1, code };
         }
-        // Some write quotes and braces so; what is beyond ASCII ends nothing.
+        // Some providers write quotes and braces this way. A character beyond ASCII ends nothing.
         self.character(u8::try_from(code).ok().filter(u8::is_ascii).unwrap_or(b' '));
         Outer::None
     }
 
-    /// Whether the value is whole. Only objects and arrays have an end that can be seen.
+    /// Whether the value is whole. Only objects and arrays have a visible end.
     #[must_use]
     pub const fn is_reached(&self) -> bool {
         !self.free && self.begun && self.depth == 0
     }
 
-    /// Whether it has begun and goes on.
+    /// Whether the value has begun and is not whole.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         !self.free && self.begun && self.depth > 0
@@ -92,7 +92,7 @@ impl JsonEnd {
     }
 }
 
-/// Where in the escape of the string around it the JSON is.
+/// The position in an escape of the string that holds the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outer {
     None,

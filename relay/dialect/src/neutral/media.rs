@@ -1,11 +1,12 @@
 //! Media types and data URLs in one form.
 //!
-//! Clients spell them in many ways and providers compare them with a list: a parameter, a
-//! capital or an old name is refused. So they are put into their usual form where they are read.
+//! Clients write media types in many ways, and providers compare them with a list: they refuse a
+//! parameter, a capital letter or an old name. So they are put into their usual form when they are
+//! read.
 
 use crate::neutral::Source;
 
-/// Names that are in use, and the ones that providers know.
+/// Unusual names that clients send, and the names that providers know.
 const USUAL: &[(&str, &str)] = &[
     ("image/jpg", "image/jpeg"),
     ("image/pjpeg", "image/jpeg"),
@@ -17,7 +18,7 @@ const USUAL: &[(&str, &str)] = &[
     ("audio/mp3", "audio/mpeg"),
 ];
 
-/// How data begins in base64, and what it then is: where no type is given.
+/// How base64 data of each type begins. Used if no type is given.
 const BEGINNINGS: &[(&str, &str)] = &[
     ("/9j/", "image/jpeg"),
     ("iVBORw0KGgo", "image/png"),
@@ -26,7 +27,7 @@ const BEGINNINGS: &[(&str, &str)] = &[
     ("JVBERi0", "application/pdf"),
 ];
 
-/// A media type in small letters, without parameters and under its usual name.
+/// A media type in lower case, without parameters and under its usual name.
 #[must_use]
 pub fn media_type(given: &str) -> String {
     let bare = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -35,8 +36,8 @@ pub fn media_type(given: &str) -> String {
 }
 
 impl Source {
-    /// Data in base64 of the media type `given`, however that is spelled. Where it says
-    /// nothing, the data's own beginning does.
+    /// Base64 data of the media type `given`, in any spelling. If `given` names no type, the
+    /// beginning of the data tells it.
     #[must_use]
     pub fn of_base64(given: &str, data: String) -> Self {
         let mut media_type = media_type(given);

@@ -1,49 +1,49 @@
 //! Names of tools and ids of calls within a provider's limits.
 //!
-//! A provider refuses names that are too long or hold other letters than it knows, and a
-//! refused request is refused by every retry. So what does not fit is told in another
-//! form, and the answer is told to the client in the client's own words. An id needs no
-//! way back: the client keeps its own, and a provider makes new ones.
+//! A provider refuses names that are too long or have characters that it does not allow, and it
+//! refuses every retry of such a request too. So a name that does not fit is sent in another form,
+//! and the client's own name is restored in the answer. An id need not be restored: the client
+//! keeps its own, and a provider makes new ones.
 
 use crate::neutral::request::{Part, Request, ToolChoice};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-/// Stands between a namespace and a tool's name in it. No provider takes it in a name, so
-/// a name with a namespace is always told in another form.
+/// Separates a namespace from a tool's name. No provider allows it in a name, so a name with a
+/// namespace is always sent in another form.
 pub const NAMESPACE_END: char = '\u{2063}';
 
-/// How many digits of a hash stand behind a shortened text, with their line.
+/// How many characters are added to a shortened text: `_` and the digits of a hash.
 const MARK: usize = 9;
 
-/// What a provider takes as a name or an id.
+/// What a provider accepts as a name or an id.
 #[derive(Debug, Clone, Copy)]
 pub struct Form {
-    /// The fewest letters.
+    /// The fewest characters.
     pub shortest: usize,
-    /// The most letters.
+    /// The most characters.
     pub longest: usize,
-    /// Whether it takes a letter. Must be false for all that is not ASCII.
+    /// Whether a character is accepted. Must be false for every character that is not ASCII.
     pub fits: fn(char) -> bool,
     /// Whether a text may begin with it.
     pub begins: fn(char) -> bool,
 }
 
-/// Letters, digits, lines.
+/// Letters, digits, `_` and `-`.
 #[must_use]
 pub const fn is_plain(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-')
 }
 
 impl Form {
-    /// Up to `longest` letters, digits and lines.
+    /// Up to `longest` letters, digits, `_` and `-`.
     #[must_use]
     pub const fn plain(longest: usize) -> Self {
         Self { shortest: 1, longest, fits: is_plain, begins: is_plain }
     }
 
-    /// Whether `text` may be told as it is.
+    /// Whether `text` may be sent unchanged.
     #[must_use]
     pub fn takes(&self, text: &str) -> bool {
         (self.shortest..=self.longest).contains(&text.len())
@@ -51,7 +51,7 @@ impl Form {
             && text.chars().all(self.fits)
     }
 
-    /// `text` with a line for each letter that is not taken; may still be too long.
+    /// `text` with `_` in place of each character that is not accepted. It may still be too long.
     fn cleaned(&self, text: &str) -> String {
         let mut clean = String::with_capacity(text.len());
         for letter in text.chars() {
@@ -67,8 +67,8 @@ impl Form {
         clean
     }
 
-    /// The beginning of `text` and a hash of all of it: the same for the same text, and
-    /// another one for another.
+    /// The beginning of `text` and a hash of all of it: equal texts give equal results, and
+    /// different texts give different ones.
     #[must_use]
     pub fn hashed(&self, text: &str) -> String {
         let hash = Sha256::digest(text.as_bytes());
@@ -78,24 +78,24 @@ impl Form {
         if !short.is_empty() {
             short.push('_');
         }
-        // Where there is room for no more than a hash, it takes all of it.
+        // If there is only room for a hash, the hash takes all of it.
         let room = self.longest.saturating_sub(short.len()).min(MARK);
         short.extend(digits.chars().take(if short.is_empty() { room } else { MARK - 1 }));
         short
     }
 }
 
-/// What a provider takes.
+/// What a provider accepts.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// As a tool's name.
+    /// The form of a tool's name.
     pub name: Form,
-    /// As a call's id; `None`: whatever it is.
+    /// The form of a call's id; `None`: every id is accepted.
     pub id: Option<Form>,
 }
 
 impl Limits {
-    /// The id of a call as it is told; `None`: as it is.
+    /// The id that is sent for a call's id; `None`: it is sent unchanged.
     #[must_use]
     pub fn id_for_rung(&self, id: &str) -> Option<String> {
         let form = self.id.filter(|form| !id.is_empty() && !form.takes(id))?;
@@ -108,7 +108,7 @@ impl Limits {
         }
     }
 
-    /// Puts what does not fit into another form. What it gives back knows the way back.
+    /// Puts every name and id that does not fit into another form. The result restores the names.
     pub fn fit(&self, request: &mut Request) -> Names {
         let mut all: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
         if let Some(ToolChoice::Named(name)) = &request.tool_choice {
@@ -140,12 +140,12 @@ impl Limits {
     }
 }
 
-/// What a rung is told for the names of a client's tools, and back. Empty for nearly
-/// every request, and costs nothing then.
+/// The names that a rung gets for a client's tools, and the way back. Empty for nearly every
+/// request, and then it costs nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
     table: Option<Arc<Table>>,
-    /// All names that the rung was told, where its answer passes through.
+    /// All names that the rung got, if its answer passes through.
     all: Option<Arc<[String]>>,
 }
 
@@ -158,18 +158,18 @@ struct Table {
 /// A tool as its client knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Own {
-    /// Its name, behind its namespace where it has one: see [`NAMESPACE_END`].
+    /// Its name, after its namespace if it has one: see [`NAMESPACE_END`].
     pub name: String,
-    /// Its input is free text, which the rung was asked for as JSON: see [`FREE_TEXT`].
+    /// Its input is free text, but the rung is asked for JSON: see [`FREE_TEXT`].
     pub free_text: bool,
 }
 
-/// The one argument of a tool whose input is free text, for those who know only JSON.
+/// The name of the one argument of a free-text tool, for rungs that support only JSON arguments.
 pub const FREE_TEXT: &str = "input";
 
 impl Names {
-    /// Forms for those of `all` that do not fit, and the tools among them whose input is
-    /// free text.
+    /// Makes forms for those names in `all` that do not fit `form`. `free_text` are the tools among
+    /// them whose input is free text.
     #[must_use]
     pub fn of(all: Vec<&str>, form: &Form, free_text: &[String]) -> Self {
         let (fine, odd): (HashSet<&str>, BTreeSet<&str>) = {
@@ -197,7 +197,7 @@ impl Names {
         Self { table: Some(Arc::new(table)), all: None }
     }
 
-    /// The same, with all names of the request that passes through.
+    /// The same, with all names of a request that passes through.
     #[must_use]
     pub fn among(self, all: Vec<String>) -> Self {
         let told =
@@ -206,15 +206,15 @@ impl Names {
         Self { all: Some(all).filter(|all| !all.is_empty()), ..self }
     }
 
-    /// Whether it is known what names the rung was told.
+    /// Whether the names that the rung got are known.
     #[must_use]
     pub const fn are_known(&self) -> bool {
         self.all.is_some()
     }
 
-    /// Whether a name that the rung says may go on: it is none that the rung was told. Where
-    /// names were changed, it may also be the beginning of another one: a wrong guess there
-    /// would give back a wrong name.
+    /// Whether a name from the rung may still be incomplete: it is none of the names that the rung
+    /// got. If names were changed, it may also be the beginning of another name: a wrong guess
+    /// would then restore a wrong name.
     #[must_use]
     pub fn may_go_on(&self, told: &str) -> bool {
         let Some(all) = &self.all else { return false };
@@ -222,19 +222,19 @@ impl Names {
         !all.iter().any(|name| name == told) || (!self.is_empty() && all.iter().any(is_beginning))
     }
 
-    /// Whether every name is told as it is.
+    /// Whether every name is sent unchanged.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.table.is_none()
     }
 
-    /// What a rung is told for `name`; `None`: the name.
+    /// The name that is sent to the rung for `name`; `None`: it is sent unchanged.
     #[must_use]
     pub fn name_for_rung(&self, name: &str) -> Option<&str> {
         self.table.as_ref()?.given.get(name).map(String::as_str)
     }
 
-    /// The tool that a rung calls `told`; `None`: the one of that name.
+    /// The tool that the rung knows as `told`; `None`: the tool that really has this name.
     #[must_use]
     pub fn own(&self, told: &str) -> Option<&Own> {
         self.table.as_ref()?.own.get(told)

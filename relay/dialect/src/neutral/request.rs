@@ -1,22 +1,22 @@
-//! What a client asks, whatever dialect it asks in.
+//! A client's request in the neutral form.
 
 use serde_json::value::RawValue;
 use shared::Dialect;
 
 /// A request, read out of a client's dialect.
 ///
-/// Fields that a dialect has and this has not are named in `unsupported`: a rung of
-/// another dialect cannot be told them. Nothing else is left out silently.
+/// Fields of a dialect that this form does not have are named in `unsupported`: they cannot be sent
+/// to a rung of another dialect. Nothing else is left out silently.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// System prompts, wherever they stood, in order. None is empty.
+    /// System prompts from all places, in order. None of them is empty.
     pub system: Vec<String>,
-    /// The conversation: neighbours of one role are one turn, and tool results are the
-    /// user's. A turn may hold no part.
+    /// The conversation: neighbouring messages of one role are one turn, and tool results belong to
+    /// the user. A turn may have no part.
     pub turns: Vec<Turn>,
     /// The tools that the client itself runs.
     pub tools: Vec<Tool>,
-    /// Those among them whose input is free text for the client. Others are asked for it as
+    /// The names of those tools whose input is free text for the client. Rungs are asked for it as
     /// JSON with one argument, [`FREE_TEXT`](crate::neutral::names::FREE_TEXT).
     pub free_text: Vec<String>,
     /// Which tool is to be called. `None`: the provider's default, which is `Auto`.
@@ -39,25 +39,25 @@ pub struct Request {
     pub presence_penalty: Option<f64>,
     /// -2 to 2.
     pub frequency_penalty: Option<f64>,
-    /// For answers that can be had again.
+    /// For answers that can be reproduced.
     pub seed: Option<i64>,
     /// How much to reason.
     pub thinking: Option<Thinking>,
-    /// The client's user, for the provider's abuse watch.
+    /// The client's user, for the provider's detection of abuse.
     pub user: Option<String>,
-    /// The fields that cannot be said here, as paths such as `logit_bias`.
+    /// The fields that this form cannot express, as paths such as `logit_bias`.
     pub unsupported: Vec<String>,
-    /// Wishes that cannot be said here either, and without which the answer is still an
-    /// answer to what was asked. [`ClientRequest::upstream`] names them as left out.
+    /// Wishes that this form cannot express either, but the answer without them is still an answer
+    /// to what was asked. [`ClientRequest::upstream`] names them as left out.
     ///
     /// [`ClientRequest::upstream`]: crate::request::ClientRequest::upstream
     pub left_out: Vec<&'static str>,
 }
 
 impl Request {
-    /// Makes user's words of the system prompts from `first` on, where the conversation would
-    /// end with the model's turn: they came after it, and are what it is to answer. Without
-    /// them that turn would be taken for an answer that is to be carried on.
+    /// Turns the system prompts from `first` on into the user's text, if the conversation would
+    /// otherwise end with the model's turn. Those prompts came after that turn, and the model is to
+    /// answer them. Without them a provider would continue the model's turn.
     pub fn end_with_system(&mut self, first: usize) {
         if self.turns.last().is_none_or(|turn| turn.role == Role::User) {
             return;
@@ -67,7 +67,8 @@ impl Request {
         }
     }
 
-    /// Adds a part to the conversation, to the last turn if that is the same role's.
+    /// Adds a part to the conversation: to the last turn if it has the same role, else to a new
+    /// one.
     pub fn push(&mut self, role: Role, part: Part) {
         match self.turns.last_mut() {
             Some(turn) if turn.role == role => turn.parts.push(part),
@@ -76,10 +77,10 @@ impl Request {
     }
 }
 
-/// One role's turn.
+/// A turn of one role.
 #[derive(Debug, Clone)]
 pub struct Turn {
-    /// Whose.
+    /// The role.
     pub role: Role,
     /// What it holds, in order.
     pub parts: Vec<Part>,
@@ -107,11 +108,11 @@ pub enum Part {
     File(File),
     /// A recording.
     Audio(Audio),
-    /// The model's reasoning, with its proof.
+    /// The model's reasoning, with its signature.
     Reasoning {
-        /// What it thought; may be empty.
+        /// The text; may be empty.
         text: String,
-        /// The proof.
+        /// The signature.
         signed: Option<Signed>,
     },
     /// Reasoning that only its provider can read.
@@ -122,9 +123,9 @@ pub enum Part {
         id: String,
         /// The tool.
         name: String,
-        /// JSON as text; `{}` where there was none.
+        /// JSON as text; `{}` if there was none.
         arguments: String,
-        /// The proof that belongs to the call.
+        /// The signature that belongs to the call.
         signed: Option<Signed>,
     },
     /// What a tool gave back.
@@ -138,21 +139,21 @@ pub enum Part {
     },
 }
 
-/// A proof, and who can read it.
+/// A signature, and the dialect of the provider that can use it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signed {
-    /// The dialect of the provider that made it. Others must not be sent it.
+    /// The dialect of the provider that made it. It must not be sent to others.
     pub by: Dialect,
-    /// The proof, as its provider wrote it.
+    /// The signature, as its provider wrote it.
     pub data: String,
 }
 
-/// Where data is.
+/// The place of data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// At this address.
     Url(String),
-    /// Here.
+    /// In the request itself.
     Base64 {
         /// Its media type, such as `image/png`.
         media_type: String,
@@ -197,9 +198,9 @@ pub struct Tool {
     pub name: String,
     /// What it is for.
     pub description: Option<String>,
-    /// JSON schema of its arguments, spelled and ordered as the client did.
+    /// JSON schema of its arguments, as the client wrote it.
     pub parameters: Option<Box<RawValue>>,
-    /// Whether the schema must be kept to.
+    /// Whether calls must follow the schema.
     pub strict: Option<bool>,
 }
 
@@ -208,7 +209,7 @@ pub struct Tool {
 pub enum ToolChoice {
     /// None.
     None,
-    /// As the model likes.
+    /// The model decides.
     Auto,
     /// Some tool.
     Any,
@@ -227,9 +228,9 @@ pub enum Format {
         name: Option<String>,
         /// What it is for.
         description: Option<String>,
-        /// The schema, spelled and ordered as the client did.
+        /// The schema, as the client wrote it.
         schema: Box<RawValue>,
-        /// Whether it must be kept to.
+        /// Whether the answer must follow it.
         strict: Option<bool>,
     },
 }
@@ -241,16 +242,16 @@ pub enum Thinking {
     Off,
     /// As much as the model likes.
     Adaptive,
-    /// About so much.
+    /// About this much.
     Effort(Effort),
-    /// Up to so many tokens.
+    /// Up to this many tokens.
     Budget(u64),
 }
 
 /// A degree of reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effort {
-    /// Next to none.
+    /// Almost none.
     Minimal,
     /// A little.
     Low,

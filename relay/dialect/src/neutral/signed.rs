@@ -1,17 +1,18 @@
-//! Proofs that travel through a dialect that is not their own.
+//! Signatures in a field of another dialect than their own.
 //!
-//! A provider wants its signatures back unchanged, and refuses those of others. So
-//! one that leaves in another dialect's field carries its maker's name, and the
-//! relay finds out from what comes back whom it may be sent to.
+//! A provider needs its own signatures back unchanged, and refuses those of others. So a signature
+//! that is written in another dialect's field carries the name of the dialect that made it. When
+//! the client sends it back, the relay knows which providers may get it.
 
 use crate::neutral::Signed;
 use shared::Dialect;
 
-/// Begins a proof that is not its field's own. No provider's proofs have a dot.
+/// The beginning of a signature that is not of its field's own dialect. No provider's signatures
+/// have a dot.
 const MARK: &str = "belay.";
 
 impl Signed {
-    /// Reads what stands in a field of the dialect `own`.
+    /// Reads a signature from a field of the dialect `own`.
     #[must_use]
     pub fn read(own: Dialect, text: &str) -> Self {
         let marked = text.strip_prefix(MARK).and_then(|rest| rest.split_once('.'));
@@ -26,7 +27,7 @@ impl Signed {
         if own == by { data.to_owned() } else { format!("{MARK}{by}.{data}") }
     }
 
-    /// Whether `text` is a proof that this relay marked as another dialect's.
+    /// Whether `text` is a signature that this relay marked as another dialect's.
     #[must_use]
     pub fn is_marked(text: &str) -> bool {
         text.starts_with(MARK)

@@ -1,9 +1,8 @@
-//! Text as it stands between the quotes of a JSON string.
+//! Text as it is between the quotes of a JSON string.
 //!
-//! Every dialect carries its texts in JSON strings, so a text that goes from one to
-//! another need not be decoded and encoded again: it is copied as it was escaped.
-//! That costs a token nothing, and even a character whose two escaped halves came in
-//! two events stays whole.
+//! Every dialect has its texts in JSON strings, so a text need not be decoded and encoded again
+//! between dialects: it is copied in its escaped form. That costs almost nothing per token, and
+//! even a character whose two escaped halves came in two events stays whole.
 
 use crate::common::json::{is_bare, string_inner, string_len};
 use serde::de::{Deserializer as _, Visitor};
@@ -16,19 +15,19 @@ use std::fmt;
 pub struct Text<'a>(Cow<'a, str>);
 
 impl<'a> Text<'a> {
-    /// What a raw JSON value says, if it is a string.
+    /// The text of a raw JSON value; `None`: it is not a string.
     #[must_use]
     pub fn of_raw(raw: &'a RawValue) -> Option<Self> {
         string_inner(raw.get()).map(|inner| Self(Cow::Borrowed(inner)))
     }
 
-    /// The text of a value that may be missing, or no string.
+    /// The text of a value; empty if it is missing or not a string.
     #[must_use]
     pub fn of(raw: Option<&'a RawValue>) -> Self {
         raw.and_then(Self::of_raw).unwrap_or_default()
     }
 
-    /// JSON that stands in a string, or should: then it is taken as the text that it is.
+    /// JSON that should be in a string. If it is not, the raw JSON is taken as the text.
     pub(crate) fn json(raw: Option<&'a RawValue>) -> Self {
         match raw {
             Some(raw) if is_bare(raw.get()) => Self::plain(raw.get()),
@@ -36,7 +35,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Text that is escaped already: what [`Self::escaped`] gave.
+    /// Text that is already escaped, such as the result of [`Self::escaped`].
     pub(crate) const fn of_escaped(escaped: &'a str) -> Self {
         Self(Cow::Borrowed(escaped))
     }
@@ -52,19 +51,19 @@ impl<'a> Text<'a> {
         Text(Cow::Owned(quoted))
     }
 
-    /// As it stands between the quotes.
+    /// The escaped text, as between the quotes.
     #[must_use]
     pub fn escaped(&self) -> &str {
         &self.0
     }
 
-    /// Whether there is nothing.
+    /// Whether the text is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Bytes of the text that it stands for.
+    /// How many bytes the decoded text has.
     #[must_use]
     pub fn len(&self) -> u64 {
         if memchr::memchr(b'\\', self.0.as_bytes()).is_none() {
@@ -73,20 +72,20 @@ impl<'a> Text<'a> {
         string_len(&format!("\"{}\"", self.0))
     }
 
-    /// The text that it stands for; a half character becomes U+FFFD.
+    /// The decoded text; half a character becomes U+FFFD.
     #[must_use]
     pub fn decoded(&self) -> Cow<'_, str> {
         decode(&self.0)
     }
 
-    /// The same, on its own.
+    /// The same text, not borrowed.
     #[must_use]
     pub fn into_owned(self) -> Text<'static> {
         Text(Cow::Owned(self.0.into_owned()))
     }
 }
 
-/// The text that `escaped` stands for; see [`Text`].
+/// Decodes `escaped`; see [`Text`].
 #[must_use]
 pub fn decode(escaped: &str) -> Cow<'_, str> {
     struct Bytes;
@@ -96,7 +95,7 @@ pub fn decode(escaped: &str) -> Cow<'_, str> {
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a string")
         }
-        // Of a string with half a character only the bytes can be had.
+        // serde gives only the bytes of a string with half a character.
         fn visit_bytes<E>(self, bytes: &[u8]) -> Result<String, E> {
             Ok(String::from_utf8_lossy(bytes).into_owned())
         }
@@ -109,7 +108,7 @@ pub fn decode(escaped: &str) -> Cow<'_, str> {
     Cow::Owned(json.deserialize_bytes(Bytes).unwrap_or_default())
 }
 
-/// Without the text: an answer has no place in a log.
+/// Without the text: an answer must not appear in a log.
 impl fmt::Debug for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Text({} bytes)", self.0.len())

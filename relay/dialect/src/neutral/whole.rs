@@ -1,4 +1,4 @@
-//! An answer put together from its pieces. Its texts stay escaped, as they came.
+//! Puts a whole answer together from its events. Its texts stay escaped, as they came.
 
 use crate::neutral::{Event, Finish};
 
@@ -9,17 +9,17 @@ pub struct Answer {
     pub id: String,
     /// The model as the provider names it; may be empty.
     pub model: String,
-    /// What it says, in order; neighbours of one kind are one piece.
+    /// Its content, in order; neighbours of one kind are one piece.
     pub pieces: Vec<Piece>,
     /// Why it finished.
     pub finish: Option<Finish>,
     /// The stop sequence that was hit.
     pub stop_sequence: Option<String>,
-    /// Where each call stands among the pieces.
+    /// The place of each call among the pieces.
     calls: Vec<usize>,
-    /// A proof that waits for its call.
+    /// A signature whose call has not begun yet.
     signature: Option<String>,
-    /// Bytes that are held.
+    /// How many bytes are held.
     held: usize,
 }
 
@@ -28,11 +28,11 @@ pub struct Answer {
 pub enum Piece {
     /// Text.
     Text(String),
-    /// Reasoning, with its proof.
+    /// Reasoning, with its signature.
     Reasoning {
-        /// What it thought.
+        /// The text.
         text: String,
-        /// The proof.
+        /// The signature.
         signature: Option<String>,
     },
     /// Reasoning that only its provider can read.
@@ -51,19 +51,19 @@ pub enum Piece {
         arguments: String,
         /// Its input is free text.
         custom: bool,
-        /// The proof that belongs to it.
+        /// The signature that belongs to it.
         signature: Option<String>,
     },
 }
 
-/// What a piece costs in memory beside its text.
+/// The memory of a piece besides its text.
 const PIECE: usize = 2 * size_of::<Piece>();
 
 impl Answer {
-    /// Adds what an event says.
+    /// Adds an event.
     pub fn add(&mut self, event: &Event<'_>) {
         if event.is_content() {
-            // Content after a finish reason: that was none.
+            // Content after a finish reason cancels it.
             self.finish = None;
         }
         match event {
@@ -86,7 +86,7 @@ impl Answer {
                 }
             },
             Event::Signature(proof) => match self.pieces.last_mut() {
-                // One proof is whole: the next is another thought's.
+                // A signature comes in one event: the next one belongs to other reasoning.
                 Some(Piece::Reasoning { signature: signature @ None, .. }) => {
                     grow(signature.get_or_insert_default(), proof.escaped(), &mut self.held);
                 }
@@ -155,7 +155,7 @@ impl Answer {
         texts.map(crate::neutral::decode).collect()
     }
 
-    /// Bytes that are held, estimated.
+    /// How many bytes are held, estimated.
     #[must_use]
     pub const fn held(&self) -> usize {
         self.held

@@ -17,7 +17,7 @@ const TARGET: Target<'static> = Target {
     again: None,
 };
 
-/// A request of `dialect`, told to a rung of `to`.
+/// A request of `dialect`, written for a rung of `to`.
 fn told(
     dialect: Dialect,
     body: &str,

@@ -1,11 +1,11 @@
-//! The relay's own errors as clients of OpenAI's responses read them.
+//! Writes the relay's own errors for clients of OpenAI's responses.
 
 use crate::errors::client_error::ClientError;
 use bytes::{BufMut as _, BytesMut};
 use serde::Serialize;
 
-/// The end of a stream. The documented form is flat, and its type knows it; the SDKs raise on
-/// `error`.
+/// Writes the error that ends a stream. The documented form is flat and is recognised by its type;
+/// the SDKs raise on the member `error`.
 pub(crate) fn error_event(error: &ClientError<'_>, sequence: u64, out: &mut BytesMut) {
     #[derive(Serialize)]
     struct Event<'a> {
@@ -32,8 +32,8 @@ pub(crate) fn error_event(error: &ClientError<'_>, sequence: u64, out: &mut Byte
     out.put_slice(b"\n\n");
 }
 
-/// The event that ends a response which failed: as at OpenAI it follows the error, and some
-/// clients (Codex) know no other.
+/// The event that ends a response that failed: as at OpenAI it follows the error, and some clients
+/// (Codex) know no other error event.
 fn failed(error: &ClientError<'_>, sequence: u64) -> Vec<u8> {
     #[derive(Serialize)]
     struct Event<'a> {

@@ -1,4 +1,4 @@
-//! A whole response out of a stream: it stands in the last event. Some leave its output out
+//! Takes a whole response from a stream: it is in the last event. Some servers leave out its output
 //! there, so the items are kept as they come.
 
 use crate::common::fields::{self, Fields, push_array};
@@ -7,7 +7,7 @@ use crate::stream::pass_through::Collect;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// Where it grows.
+/// A response that is collected.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     body: Vec<u8>,
@@ -16,7 +16,7 @@ pub(crate) struct Collected {
 }
 
 raw_members! {
-    /// The members of an event that are looked at.
+    /// The members of an event that are read.
     Members {
         kind: "type",
         response: "response",
@@ -25,7 +25,7 @@ raw_members! {
     }
 }
 
-/// What an item costs in memory beside its text.
+/// The memory of an item besides its text.
 const ITEM: usize = 96;
 
 impl Collect for Collected {
@@ -52,7 +52,7 @@ impl Collect for Collected {
     }
 }
 
-/// A response with the items that came before it, where its own output is empty.
+/// A response with the items that came before it, if its own output is empty.
 fn with_output(response: &str, items: &BTreeMap<u64, String>) -> Vec<u8> {
     let fields: Fields = serde_json::from_str(response).unwrap_or_default();
     let is_empty = fields.text("output").is_none_or(|output| !is_filled_array(output));

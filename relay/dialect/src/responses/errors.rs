@@ -1,4 +1,4 @@
-//! What the servers of responses say beyond those of chat completions.
+//! The errors that servers of responses have besides those of chat completions.
 
 use crate::errors::rows::{Field, Row, When, row};
 use shared::Signature;
@@ -14,7 +14,7 @@ pub const OPENAI_RESPONSES: &[Row] = {
     use When::InStream;
     &[
         row(REQUEST, Message, "exceeds the context window", ContextExceeded),
-        // An item of the conversation is not there: the request's fault, not our account's.
+        // An item of the conversation does not exist: the request is wrong, not our account.
         row(MISSING, Message, "with id", BadRequest),
         row(MISSING, Message, "previous response", BadRequest),
         row(MISSING, Code, "previous_response_not_found", BadRequest),

@@ -1,11 +1,11 @@
-//! What the ends of a response mean: its status, and why it is incomplete.
+//! What the end of a response means: its status, and the reason if it is incomplete.
 
 use crate::neutral::Finish::{ContentFilter, Length, Stop};
 use crate::neutral::Meaning::{Finished, Interrupted, NotYet};
 use crate::neutral::Words;
 
-/// `status` of a response that has ended, or the last word of its terminal event's type. A
-/// response that is incomplete says more in [`REASONS`].
+/// `status` of a response that has ended, or the last word of its terminal event's type.
+/// [`REASONS`] tells more about an incomplete response.
 pub(crate) const STATUSES: Words = Words(&[
     ("completed", Finished(Stop)),
     ("incomplete", Finished(Length)),
@@ -24,6 +24,7 @@ pub(crate) const REASONS: Words = Words(&[
     ("content_filter", Finished(ContentFilter)),
 ]);
 
-/// `status` of an output item that is done. A stale status of some servers says nothing.
+/// `status` of an output item that is done. Some servers leave an old status there, which means
+/// nothing.
 pub(crate) const ITEM_STATUSES: Words =
     Words(&[("completed", Finished(Stop)), ("in_progress", NotYet), ("incomplete", Interrupted)]);

@@ -1,6 +1,6 @@
-//! Output items, and the response that holds them, as OpenAI writes them.
+//! Writes output items, and the response that holds them, as OpenAI writes them.
 //!
-//! Every text that comes in is escaped as in JSON already.
+//! Every text that is passed in is already escaped as in JSON.
 
 use crate::common::fields::{Writer, push_array};
 use crate::neutral::{Finish, JsonEnd, NAMESPACE_END};
@@ -90,14 +90,14 @@ impl Call {
         text(item)
     }
 
-    /// Whether its arguments are JSON that has its end, or need none.
+    /// Whether its arguments are complete JSON, or are free text.
     pub(crate) fn is_whole(&self) -> bool {
         let mut end = JsonEnd::new(self.custom);
         end.feed(&self.arguments);
         self.custom || end.is_reached()
     }
 
-    /// Clients read arguments as JSON, and nothing is none.
+    /// Its arguments. Clients read them as JSON, and an empty text is not JSON.
     pub(crate) fn arguments(&self, is_done: bool) -> &str {
         if is_done && self.arguments.is_empty() && !self.custom { "{}" } else { &self.arguments }
     }
@@ -174,7 +174,7 @@ const fn incomplete_reason(finish: Option<Finish>) -> Option<&'static str> {
     }
 }
 
-/// How an item stands: it goes on, it is whole, or it was cut at a limit.
+/// The status of an item: it goes on, it is whole, or it was cut at a limit.
 pub(crate) const IN_PROGRESS: &str = "in_progress";
 pub(crate) const COMPLETED: &str = "completed";
 pub(crate) const INCOMPLETE: &str = "incomplete";

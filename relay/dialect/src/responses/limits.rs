@@ -1,4 +1,4 @@
-//! Which names and ids of tool calls providers of responses take, and where they stand.
+//! The limits of responses providers for names and ids of tool calls, and the places of both.
 
 use crate::common::spots::{Part, Spot};
 use crate::neutral::{Form, Limits};
@@ -7,12 +7,12 @@ use crate::neutral::{Form, Limits};
 pub const LIMITS: Limits = Limits { name: Form::plain(64), id: Some(Form::plain(64)) };
 
 const NAMED: Spot = Spot::In(&[("name", Spot::Name)]);
-/// Tools may stand in a namespace.
+/// Tools may be in a namespace.
 const TOOL: Spot = Spot::In(&[("name", Spot::Name), ("tools", Spot::Each(&NAMED))]);
 const ASKED_ITEM: Spot =
     Spot::In(&[("name", Spot::Name), ("namespace", Spot::Name), ("call_id", Spot::Id)]);
 
-/// In a request.
+/// The places in a request.
 pub const ASKED: &[Part] = &[
     ("tools", "", Spot::Each(&TOOL)),
     ("tool_choice", "{", TOOL),
@@ -21,7 +21,7 @@ pub const ASKED: &[Part] = &[
 
 const ITEM: Spot = Spot::In(&[("name", Spot::Name), ("namespace", Spot::Name)]);
 
-/// In an event, or in a whole answer.
+/// The places in an event or a whole answer.
 pub const ANSWERED: Spot = Spot::In(&[
     ("name", Spot::Name),
     ("item", ITEM),

@@ -1,4 +1,4 @@
-//! What of a responses client's request the relay depends on.
+//! The parts of a responses client's request that the relay depends on.
 
 use crate::common::fields::Fields;
 use crate::common::needs::{Needs, OpenaiAsks, asks_for_schema};
@@ -30,7 +30,7 @@ pub fn needs(fields: &Fields) -> Result<Needs, Reject> {
         conversation: input,
         instructions: fields.text("instructions"),
         tools: [array(fields, "tools")?, None],
-        // It is the default here; only who says so counts on it.
+        // It is the default in responses; only a client that sets it depends on it.
         parallel: flag(fields, "parallel_tool_calls")?,
         json_schema: format.is_some_and(|format| asks_for_schema(format.get())),
         sound: false,

@@ -1,5 +1,5 @@
-//! A responses client's request for a rung that speaks responses: the client's bytes, less
-//! what is the relay's own.
+//! Writes a responses client's request for a rung that speaks responses: the client's own bytes,
+//! without the fields that the relay sets itself.
 
 use crate::common::fields::{Fields, Writer, push_array, push_string};
 use crate::common::json::string_inner;
@@ -10,8 +10,8 @@ use crate::neutral::{Signed, Target, Upstream, again_prompt, schema_prompt};
 use crate::responses::references::is_own;
 use serde_json::value::RawValue;
 
-/// The body for a rung: always a stream, under the rung's own model name, everything else
-/// as the client wrote it but for what `target` asks to be different.
+/// The body for a rung. It always asks for a stream and has the rung's own model name. Everything
+/// else stays as the client wrote it, except the changes that `target` asks for.
 #[must_use]
 pub fn pass_request(fields: &Fields, target: &Target<'_>) -> Upstream {
     let room = fields.iter().map(|(key, value)| key.len() + value.get().len() + 4).sum();
@@ -72,7 +72,7 @@ fn instructions(fields: &Fields, schema: Option<&RawValue>, target: &Target<'_>)
     paragraphs([first.as_str(), second.as_str()]).into_owned()
 }
 
-/// `text` without its format; `None`: nothing is left.
+/// `text` without its format; `None`: nothing is left of it.
 fn without_format(text: &RawValue) -> Option<Vec<u8>> {
     let members: Fields = serde_json::from_str(text.get()).unwrap_or_default();
     let mut writer = Writer::new(Vec::new());
@@ -84,8 +84,8 @@ fn without_format(text: &RawValue) -> Option<Vec<u8>> {
     kept.then(|| writer.finish())
 }
 
-/// The client's input without its system prompts, if the rung has one of its own, and with
-/// a question asked again.
+/// Writes the client's input, without its system prompts if the rung has one of its own, and with
+/// the question asked again if `target` wants that.
 fn input(client: &RawValue, target: &Target<'_>, out: &mut Vec<u8>) {
     let items: Option<Vec<&RawValue>> = serde_json::from_str(client.get()).ok();
     let is_text = items.is_none();
@@ -112,15 +112,15 @@ fn input(client: &RawValue, target: &Target<'_>, out: &mut Vec<u8>) {
 /// The start of every id that the relay makes for an item, after its kind.
 const OWN: &str = "_req_";
 
-/// Whether something of the relay's own making may be in the input.
+/// Whether the input may hold something that the relay made.
 fn has_own(input: &RawValue) -> bool {
     let finds = |needle: &str| memchr::memmem::find(input.get().as_bytes(), needle.as_bytes());
     finds(OWN).is_some() || finds("\"belay.").is_some()
 }
 
-/// An item that goes back to a provider, without what the relay made up for a client whose
-/// answer came from another dialect: the provider looks for such ids among its own, does
-/// not find them, and refuses the whole conversation. `None`: nothing is left of it.
+/// An item of the history, without the ids and signatures that the relay wrote for a client whose
+/// answer came from another dialect. The provider would look for such ids among its own, not find
+/// them, and refuse the whole conversation. `None`: nothing is left of the item.
 fn without_own(item: &RawValue) -> Option<String> {
     let members: Fields = serde_json::from_str(item.get()).unwrap_or_default();
     let text = |key: &str| members.text(key).and_then(string_inner).unwrap_or_default();
@@ -139,7 +139,7 @@ fn without_own(item: &RawValue) -> Option<String> {
     String::from_utf8(writer.finish()).ok()
 }
 
-/// An input that is a text, as an item.
+/// Writes an input that is a text as an item.
 fn text_as_item(text: &RawValue) -> String {
     let mut writer = Writer::new(Vec::new());
     push_string("user", writer.key("role"));

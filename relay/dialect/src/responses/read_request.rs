@@ -1,5 +1,4 @@
-//! What a responses client asks: what of it the relay depends on, and all of it in neutral
-//! words.
+//! Reads a responses client's request into the neutral form.
 
 mod items;
 mod tools;
@@ -10,43 +9,43 @@ use crate::common::openai::{CACHE_MARK, effort, schema, tool_choice};
 use crate::common::reject::Reject;
 use crate::neutral::{Format, Part, Request, Role, Thinking};
 
-/// What becomes of the fields that [`read_request`] does not take. All others are unsupported,
+/// What is done with the fields that [`read_request`] does not take. All others are unsupported,
 /// such as `previous_response_id`, `conversation`, `prompt`, `background`.
 const TOP: &[Rule] = &[
-    // The relay's own.
+    // The relay sets these itself.
     Rule::harmless("model"),
     Rule::harmless("stream"),
     Rule::harmless("stream_options"),
-    // For books, caches and abuse watches.
+    // For accounting, caches and the detection of abuse.
     Rule::harmless("metadata"),
     Rule::harmless("service_tier"),
     Rule::harmless("prompt_cache_key"),
     Rule::harmless("prompt_cache_retention"),
     CACHE_MARK,
-    // It bounds what the provider's own tools do, and those are unsupported themselves.
+    // It limits the provider's own tools, which are unsupported themselves.
     Rule::harmless("max_tool_calls"),
-    // What they say is what is done anyway. OpenAI stores where nothing is said, too, but
-    // only who says it counts on it.
+    // With these values they ask for what is done anyway. OpenAI also stores an answer without
+    // `store`, but only a client that sets it depends on it.
     Rule::harmless_at("store", &["false"]),
     Rule::harmless_at("background", &["false"]),
     Rule::harmless_at("truncation", &["\"disabled\""]),
     Rule::harmless_at("top_logprobs", &["0"]),
 ];
 
-/// How the answer's text is to be.
+/// Rules for the form of the answer's text.
 const TEXT: &[Rule] = &[Rule::wish("verbosity")];
 
-/// Summaries are shown wherever a provider shows its reasoning at all.
+/// Rules for reasoning. A summary is shown whenever a provider shows its reasoning at all.
 const REASONING: &[Rule] = &[
     Rule::harmless("summary"),
     Rule::harmless("generate_summary"),
     Rule::harmless_at("context", &["\"auto\""]),
 ];
 
-/// More of an answer than the answer: log probabilities are asked for here, too.
+/// The value of `include` that asks for log probabilities.
 const LOGPROBS: &str = "message.output_text.logprobs";
 
-/// All that a responses client asks, in neutral words.
+/// Reads a responses client's whole request into the neutral form.
 ///
 /// # Errors
 ///
@@ -84,7 +83,7 @@ pub fn read_request(fields: &Fields) -> Result<Request, Reject> {
         members.finish(REASONING, &mut request);
     }
     for value in top.list("include")? {
-        // The rest tells more of what the provider's own tools did, or gives back proofs.
+        // The other values ask for details of the provider's own tools, or for signatures.
         if value.string()? == LOGPROBS {
             request.unsupported.push(value.path().to_owned());
         }

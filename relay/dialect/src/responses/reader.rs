@@ -1,7 +1,7 @@
-//! What a provider of responses says.
+//! Reads an answer of a responses provider.
 //!
-//! Items are told apart by their place in the output: some servers give one item
-//! another id in each event.
+//! Items are told apart by their place in the output, because some servers give one item another id
+//! in each event.
 
 use crate::common::json::{elements, is_truthy, members, place, raw_members, string_inner, word};
 use crate::errors::provider_error::{ProviderError, parse_error, parse_error_event};
@@ -21,54 +21,54 @@ pub(crate) struct ResponsesReader {
     created: bool,
     calls: usize,
     items: HashMap<u64, Item>,
-    /// Bytes that they take.
+    /// How many bytes the items need.
     held: usize,
-    /// Places of items that are known by their ids alone.
+    /// The places of items that are known only by their ids.
     by_id: HashMap<String, u64>,
     emitted: ItemState,
     extra: u64,
-    /// An item was done, and its status said that it is not whole.
+    /// An item is done, but its status means that it is not whole.
     cut_item: bool,
     /// A call never got its name.
     nameless: bool,
 }
 
-/// Places of items that have none in their events; no answer has so many items.
+/// The first place for items whose events have no place. No answer has so many items.
 const EXTRA: u64 = 1 << 32;
 
-/// What was said at all.
+/// Which kinds of items were emitted.
 #[derive(Debug, Default)]
 struct ItemState {
     message: bool,
     reasoning: bool,
-    /// Ids of the calls.
+    /// The ids of the calls.
     calls: HashSet<String>,
 }
 
-/// What was said of one output item so far.
+/// What was emitted of one output item so far.
 #[derive(Debug, Default)]
 struct Item {
     call: Option<usize>,
-    /// Its arguments came in pieces, or whole.
+    /// Its arguments were emitted, in pieces or whole.
     emitted: bool,
     signed: bool,
-    /// Parts of its content and of its summary that came in pieces, or whole.
+    /// The parts of its content and its summary that were emitted, in pieces or whole.
     parts: HashSet<(Kind, u64)>,
 }
 
-/// What a part of an item is one of.
+/// The list that a part of an item belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     Content,
     Summary,
 }
 
-/// What an item costs in memory, and a part of one.
+/// The memory of an item, and of a part of one.
 const ITEM: usize = 256;
 const PART: usize = 48;
 
 raw_members! {
-    /// The members of an event that are looked at.
+    /// The members of an event that are read.
     Members {
         kind: "type",
         response: "response",
@@ -144,7 +144,7 @@ impl Reader for ResponsesReader {
             "response.output_item.done" => self.done(&event, observer),
             _ if kind.ends_with(".delta") => return self.delta(kind, &event, observer),
             _ if kind.ends_with(".done") => self.piece_done(kind, &event, observer),
-            // An error under no type at all.
+            // An error without a type.
             "" if event.error.is_some_and(|raw| is_truthy(raw.get())) => {
                 return Some(End::Error(parse_error(text.as_bytes())));
             }
@@ -184,7 +184,7 @@ impl Reader for ResponsesReader {
 }
 
 impl ResponsesReader {
-    /// A second creation after content is another answer.
+    /// Handles the creation of a response. After content it is the start of another answer.
     fn created(&mut self, response: Option<&RawValue>, observer: &mut Observer<'_>) -> Option<End> {
         if std::mem::replace(&mut self.created, true) && observer.facts().content {
             return Some(End::Broken("protocol: a second response began within the first"));
@@ -207,8 +207,8 @@ impl ResponsesReader {
         }
         observer.facts().done = true;
         let response: Response<'_> = members(event.response);
-        // What no event brought may stand in the whole. Places are not to be trusted here:
-        // some servers count from 1 in their events, or leave them out.
+        // Content that came in no event may be in the whole response. Places cannot be trusted
+        // here: some servers count from 1 in their events, or leave places out.
         for raw in elements(response.output) {
             let item: Part<'_> = members(Some(raw));
             let is_emitted = match word(item.kind) {
@@ -224,8 +224,8 @@ impl ResponsesReader {
         self.finish(ending(word(event.kind)).unwrap_or_default(), &response, observer)
     }
 
-    /// The end of a response. `ending` is what its terminal event is called, which counts
-    /// where its status is stale or missing.
+    /// Finds the end of a response. `ending` is the last word of its terminal event's type, which
+    /// counts if the status is old or missing.
     fn finish(&self, ending: &str, response: &Response<'_>, observer: &mut Observer<'_>) -> End {
         if let Some(usage) = response.usage.and_then(counts) {
             observer.usage(usage);
@@ -250,7 +250,7 @@ impl ResponsesReader {
                 false if self.calls > 0 => Finish::ToolCalls,
                 false => finish,
             },
-            // Cut short, and nobody knows why.
+            // The response was cut, and gives no reason.
             Meaning::NotYet => return End::Error(ProviderError::interrupted("incomplete")),
             Meaning::Interrupted => return End::Error(ProviderError::interrupted(reason)),
         };
@@ -266,7 +266,7 @@ impl ResponsesReader {
         })
     }
 
-    /// The place of the item that an event is about: by its number, else by its id.
+    /// The place of the item that an event is about: by its index, else by its id.
     fn place_of(&mut self, event: &Members<'_>) -> u64 {
         if let Some(place) = place(event.output_index) {
             return place;
@@ -282,7 +282,7 @@ impl ResponsesReader {
         place
     }
 
-    /// Marks a part as emitted; whether it was not yet.
+    /// Marks a part as emitted. Returns whether it was not marked before.
     fn mark_emitted(&mut self, place: u64, part: (Kind, u64)) -> bool {
         let is_new = self.item(place).parts.insert(part);
         self.held = self.held.saturating_add(if is_new { PART } else { 0 });
@@ -297,7 +297,7 @@ impl ResponsesReader {
                 let call = self.call(&item, observer);
                 *self.item(place) = Item { call: Some(call), ..Item::default() };
             }
-            // It has its name when it is done, or is none.
+            // It gets its name when it is done, or never.
             "function_call" | "custom_tool_call" => {
                 *self.item(place) = Item::default();
                 observer.activity();
@@ -364,7 +364,7 @@ impl ResponsesReader {
         }
     }
 
-    /// A piece is done: some servers say it only now.
+    /// Handles the end of a part: some servers send its text only now.
     fn piece_done<'e>(&mut self, kind: &str, event: &Members<'e>, observer: &mut Observer<'_>) {
         let place = self.place_of(event);
         let (text, as_event): (_, fn(Text<'e>) -> Event<'e>) = match kind {
@@ -399,7 +399,7 @@ impl ResponsesReader {
         }
     }
 
-    /// An item as a whole: says what was not said of it in pieces.
+    /// Reads a whole item, and emits what was not emitted in pieces.
     fn whole_item(&mut self, place: u64, raw: &RawValue, observer: &mut Observer<'_>) {
         let item: Part<'_> = members(Some(raw));
         let is_own = KINDS.contains(&word(item.kind));
@@ -453,7 +453,7 @@ impl ResponsesReader {
                 "summary_text" | "reasoning_text" => {
                     emit_text(part.text, observer, Event::Reasoning)
                 }
-                // Whatever else it thinks in is not its answer.
+                // Other parts of reasoning are not the answer's text.
                 _ if is_thought => emit_text(part.text, observer, Event::Reasoning),
                 _ => {
                     emit_text(part.text, observer, Event::Text);
@@ -464,10 +464,10 @@ impl ResponsesReader {
     }
 }
 
-/// Items of the model's own. Others are the provider's tools at work.
+/// The model's own items. Other items are from the provider's tools.
 const KINDS: [&str; 4] = ["message", "reasoning", "function_call", "custom_tool_call"];
 
-/// What an event's type says of the end of the response, if it is a terminal one.
+/// The last word of a terminal event's type; `None`: the event is not terminal.
 fn ending(kind: &str) -> Option<&str> {
     let word = kind.strip_prefix("response.")?;
     STATUSES.known(word).filter(|meaning| *meaning != Meaning::NotYet).map(|_| word)
@@ -480,7 +480,7 @@ const fn finished(meaning: Meaning) -> Option<Finish> {
     }
 }
 
-/// Which part of its item an event of this kind is about.
+/// The part of its item that an event of this kind is about.
 fn part_of(kind: &str, event: &Members<'_>) -> (Kind, u64) {
     if kind.starts_with("response.reasoning_summary") {
         (Kind::Summary, place(event.summary_index).unwrap_or_default())
@@ -500,8 +500,8 @@ fn emit_text<'e>(
     }
 }
 
-/// The error of a response that did not come to a good end; `words` are its status and what
-/// its terminal event is called.
+/// The error of a response without a proper end. `words` are its status and the last word of its
+/// terminal event's type.
 fn failure(response: &Response<'_>, words: [&str; 2]) -> ProviderError {
     let is_some =
         response.error.is_some_and(|raw| string_inner(raw.get()).is_some() || is_truthy(raw.get()));

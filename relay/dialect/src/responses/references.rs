@@ -1,7 +1,7 @@
-//! References to items of earlier answers, and the items themselves.
+//! Resolves references to items of earlier answers, and keeps those items.
 //!
-//! Some SDKs send the id of an item instead of the item, and count on the provider to have
-//! kept it. What this relay told in a provider's stead only it can know.
+//! Some SDKs send the id of an item instead of the item, and expect the provider to have kept it.
+//! If the relay wrote an item for another dialect's answer, only the relay can know it.
 
 use crate::common::fields::{Fields, push_array};
 use crate::common::json::{elements, string_inner};
@@ -10,15 +10,15 @@ use crate::spec::Followed;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// How the ids begin that this relay makes.
+/// The beginnings of the item ids that this relay makes.
 const OWN: &[&str] = &["rs_req_", "msg_req_", "fc_req_", "ctc_req_"];
 
-/// Whether this relay made the item of this id.
+/// Whether this relay made the item with this id.
 pub(crate) fn is_own(id: &str) -> bool {
     OWN.iter().any(|start| id.starts_with(start))
 }
 
-/// How the ids of answers begin that this relay makes.
+/// The beginning of the answer ids that this relay makes.
 const OWN_ANSWER: &str = "resp_req_";
 
 /// The most bytes of kept items that one request may refer to.
@@ -27,35 +27,35 @@ const MOST_FOLLOWED: usize = 16 << 20;
 /// A longer conversation is not kept, in bytes.
 const MOST_KEPT: usize = 1 << 20;
 
-/// Where an answer is kept among the items: no item has such an id.
+/// The key of an answer among the kept items: no item has such an id.
 fn place_of(answer: &str) -> String {
     format!("answer:{answer}")
 }
 
-/// What to do about a reference that nobody can follow.
+/// What the client can do about a reference that cannot be resolved.
 pub(crate) const UNKNOWN: &str = "the item is kept elsewhere, or no longer here. Send the items \
                                   themselves instead of references to them; most SDKs do with \
                                   'store': false";
 
-/// A request's input with items in the place of references.
+/// A request's input with items in place of references.
 #[derive(Debug, Default)]
 struct Found {
-    /// Those that this relay made are there, and no others: for a rung of this dialect, which
-    /// may know the rest. `None`: there was none.
+    /// Only the items that this relay made were put in: for a rung of this dialect, which may know
+    /// the others. `None`: there was none.
     pub(crate) own: Option<Box<RawValue>>,
-    /// All that are known are there. `None`: none is.
+    /// All known items were put in. `None`: none is known.
     pub(crate) all: Option<Box<RawValue>>,
-    /// The answer before is one that this relay made, and is in `own` as well.
+    /// This relay made the previous answer, and it is in `own` as well.
     pub(crate) previous_is_own: bool,
 }
 
-/// The conversation up to an answer that a request follows, as it is kept.
+/// The kept conversation up to the answer that a request follows.
 struct Before {
     items: String,
     is_own: bool,
 }
 
-/// The conversation that a request goes on with, if it is kept.
+/// The conversation that a request continues, if it is kept.
 fn before(
     fields: &Fields,
     find: &dyn Fn(&str) -> Option<String>,
@@ -78,11 +78,11 @@ fn before(
     }
 }
 
-/// A request with the items that it refers to put in; `None`: none is known.
+/// A request with the items that it refers to put in; `None`: none of them is known.
 ///
 /// # Errors
 ///
-/// One that this relay made is not known any more: no provider ever knew it.
+/// An item or answer that this relay made is not kept any more; no provider ever knew it.
 pub(crate) fn followed(
     fields: &Fields,
     find: &dyn Fn(&str) -> Option<String>,
@@ -98,7 +98,7 @@ pub(crate) fn followed(
             fields.set("previous_response_id".to_owned(), none);
         }
     };
-    // Its history is here now, and the same id would be looked up again.
+    // The history is in the input now, and the same id would be looked up again.
     without_previous(&mut full);
     if let Some(items) = found.own {
         own.set("input".to_owned(), items);
@@ -109,11 +109,11 @@ pub(crate) fn followed(
     Ok(Some(Followed { full, own }))
 }
 
-/// Puts items, as `find` has them by their ids, into the place of references.
+/// Puts items in place of references. `find` returns an item by its id.
 ///
 /// # Errors
 ///
-/// One that this relay made is not known any more: no provider ever knew it.
+/// An item or answer that this relay made is not kept any more; no provider ever knew it.
 fn follow(fields: &Fields, find: &dyn Fn(&str) -> Option<String>) -> Result<Found, Reject> {
     let before = before(fields, find)?;
     let input = fields.get("input");
@@ -175,8 +175,8 @@ fn follow(fields: &Fields, find: &dyn Fn(&str) -> Option<String>) -> Result<Foun
     })
 }
 
-/// What was said, as one list. It is copied and not read: this happens beside other streams.
-/// `None`: it is too large to be kept.
+/// The whole conversation as one list. It is copied and not read, because this happens beside other
+/// streams. `None`: it is too large to be kept.
 fn conversation(input: Option<&RawValue>, output: &[&RawValue]) -> Option<String> {
     let asked = input.map(RawValue::get).unwrap_or_default();
     if asked.len() > MOST_KEPT {
@@ -195,12 +195,12 @@ fn conversation(input: Option<&RawValue>, output: &[&RawValue]) -> Option<String
     String::from_utf8(list).ok()
 }
 
-/// A text as an item of the user's.
+/// A text as an item of the user.
 fn users(text: &str) -> String {
     format!(r#"{{"role":"user","content":{text}}}"#)
 }
 
-/// What a request says, as items: a text is one of the user's.
+/// A request's input as items: a text becomes an item of the user.
 fn input_items(input: Option<&RawValue>) -> Vec<Cow<'_, str>> {
     match input {
         Some(text) if text.get().starts_with('"') => {
@@ -224,8 +224,9 @@ fn reference(item: &str) -> Option<String> {
     serde_json::from_str(members.text("id").filter(|_| is_one)?).ok()
 }
 
-/// The items of a whole answer, or of the last event of a stream, with their ids; and the
-/// answer itself: all that was said before it to the request of these `fields`, and it.
+/// What is kept of `answer`, which is a whole answer or the last event of a stream: its items under
+/// their ids, and under the answer's id the whole conversation, with the input of the request of
+/// these `fields`.
 #[must_use]
 pub(crate) fn kept(fields: &Fields, answer: &[u8]) -> Vec<(String, String)> {
     let text = String::from_utf8_lossy(answer);
@@ -241,7 +242,7 @@ pub(crate) fn kept(fields: &Fields, answer: &[u8]) -> Vec<(String, String)> {
     let output = elements(response.get("output"));
     let mut kept: Vec<(String, String)> = output.iter().copied().filter_map(with_id).collect();
     let id = response.text("id").and_then(|raw| serde_json::from_str::<String>(raw).ok());
-    // What it follows elsewhere, nobody here knows.
+    // If it follows an answer that is not kept here, the conversation is not known.
     let id = id.filter(|_| fields.text("previous_response_id").is_none());
     if let Some((id, all)) = id.zip(conversation(fields.get("input"), &output)) {
         kept.push((place_of(&id), all));

@@ -1,4 +1,4 @@
-//! A whole response as the events of a stream.
+//! Writes a whole response as the events of a stream.
 
 use crate::common::fields::Fields;
 use crate::common::json::{elements, string_inner};
@@ -6,7 +6,7 @@ use crate::stream::replay::{Replayed, event, object};
 use bytes::BytesMut;
 use serde_json::value::RawValue;
 
-/// A whole response as its events.
+/// The events of a whole response.
 pub(crate) fn replay(body: &str) -> Replayed {
     let mut replayed = Replayed::default();
     let mut sequence = 0;
@@ -35,7 +35,7 @@ fn response_item(place: &str, item: &RawValue, sequence: &mut u64, out: &mut Byt
     let id = fields.text("id").unwrap_or("\"\"");
     let kind = fields.text("type").and_then(string_inner).unwrap_or_default();
     let at = [("item_id", id), ("output_index", place)];
-    // What grows in it is not there yet when it begins.
+    // The members that grow are empty at the start of the item.
     let start = object(fields.iter().map(|(key, value)| match (kind, key) {
         ("message" | "reasoning", "content" | "summary") => (key, "[]"),
         ("function_call", "arguments") | ("custom_tool_call", "input") => (key, "\"\""),

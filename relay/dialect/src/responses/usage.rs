@@ -16,7 +16,7 @@ raw_members! {
     }
 }
 
-/// The counts of a `usage` object; `None` where it is none.
+/// The counts of a `usage` object; `None`: it has none.
 pub(crate) fn counts(usage: &RawValue) -> Option<Usage> {
     let counts: Members<'_> = members(Some(usage).filter(|raw| raw.get().starts_with('{')));
     let (input, output) = (number(counts.input_tokens), number(counts.output_tokens));

@@ -1,7 +1,7 @@
-//! A neutral request as responses, for a rung that speaks them.
+//! Writes a neutral request as responses, for a rung that speaks them.
 //!
-//! Nothing is stored there: the relay carries the whole conversation, and asks for the
-//! proofs of the reasoning so that it can be carried on.
+//! The provider stores nothing: the relay sends the whole conversation, and asks for the signatures
+//! of the reasoning so that it can be continued.
 
 mod items;
 
@@ -17,16 +17,16 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Less than this is refused.
+/// A smaller limit is refused.
 const LEAST_OUTPUT: u64 = 16;
 
 /// The longest name of a user, in characters.
 const LONGEST_USER: usize = 64;
 
-/// Gives back the proofs of the reasoning.
+/// Asks for the signatures of the reasoning.
 const PROOFS: &[&str] = &["reasoning.encrypted_content"];
 
-/// A tool without parameters must say so.
+/// The schema of a tool without parameters: the field is required.
 const NO_PARAMETERS: &str = r#"{"type":"object","properties":{}}"#;
 
 #[derive(Serialize)]
@@ -74,7 +74,7 @@ struct Offered<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<&'a str>,
     parameters: Parameters<'a>,
-    /// Always said: here the default is yes, everywhere else it is no.
+    /// Always written: the default is true here, and false in the other dialects.
     strict: bool,
 }
 
@@ -104,11 +104,11 @@ enum TextFormat<'a> {
     JsonSchema(Schema<'a>),
 }
 
-/// Whether responses have words for all of it.
+/// Checks whether responses can express all of a request.
 ///
 /// # Errors
 ///
-/// Names what they have none for.
+/// Names what they cannot express.
 pub fn can_write(request: &Request) -> Result<(), Unsupported> {
     refuse(request)?;
     conversation(request).map(drop)
@@ -127,7 +127,7 @@ fn refuse(request: &Request) -> Result<(), Unsupported> {
 ///
 /// # Errors
 ///
-/// As [`can_write`].
+/// As for [`can_write`].
 pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream, Unsupported> {
     refuse(request)?;
     let mut request = request.clone();
@@ -136,8 +136,8 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     give_properties(&mut request);
     let mut left_out = left_out(&request);
     let effort = effort_word(request.thinking, &mut left_out);
-    // Elsewhere whoever has a model reason is shown its thoughts; here one has to ask, and
-    // some accounts may not. Nor does every server know the proofs.
+    // In other dialects a client that asks for reasoning is shown it. Here a request must ask for a
+    // summary, and some accounts may not. Nor do all servers know the signatures.
     let asks = thinks(request.thinking) && target.ask_usage;
     let summary = asks.then_some("auto");
     let has_tools = !request.tools.is_empty();
@@ -162,8 +162,8 @@ pub fn write_request(request: &Request, target: &Target<'_>) -> Result<Upstream,
     Ok(Upstream { body: body(&written)?, left_out, names })
 }
 
-/// The system prompt and what was said. Input there must be: where nobody has spoken yet, it
-/// is the system prompt.
+/// The system prompt and the conversation. The input is required: if the conversation is empty, the
+/// input is the system prompt.
 fn conversation(request: &Request) -> Result<(Cow<'_, str>, Vec<Item<'_>>), Unsupported> {
     let instructions = paragraphs(request.system.iter().map(String::as_str));
     let input = items::write(request)?;
@@ -176,7 +176,8 @@ fn conversation(request: &Request) -> Result<(Cow<'_, str>, Vec<Item<'_>>), Unsu
     Ok((Cow::default(), vec![items::system(instructions)]))
 }
 
-/// A longer one is refused, and cut short it would be another user's.
+/// Whether a user's name is short enough. A longer one is refused, and a cut one would be another
+/// user's.
 fn is_fine_user(user: &str) -> bool {
     user.chars().count() <= LONGEST_USER
 }

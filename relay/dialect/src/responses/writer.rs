@@ -1,4 +1,4 @@
-//! The life cycle of a response, as OpenAI's clients want it.
+//! Writes the events of a response in the order that OpenAI's clients need.
 
 use crate::neutral::{Answer, Event, Finish, JsonEnd, Piece, Signed, decode};
 use crate::responses::items::{
@@ -21,20 +21,20 @@ pub(crate) struct ResponsesWriter {
     model: String,
     started: bool,
     sequence: u64,
-    /// Items in their order; those that are open have no JSON yet.
+    /// Items in order; open items have no JSON yet.
     items: Vec<String>,
     open: Option<Open>,
     calls: Vec<OpenCall>,
-    /// Those among them whose arguments may go on, as places.
+    /// The places of the calls whose arguments may go on.
     open_calls: Vec<usize>,
     is_broken: bool,
     finish: Option<Finish>,
-    /// Bytes of what the last event repeats.
+    /// How many bytes the last event repeats.
     kept: usize,
     json: String,
 }
 
-/// The message or the reasoning that is open, with its place.
+/// The message or the reasoning that is open, with its place among the items.
 #[derive(Debug)]
 enum Open {
     Message(usize, Vec<Content>),
@@ -75,8 +75,8 @@ impl ResponsesWriter {
         if std::mem::replace(&mut self.started, true) {
             return;
         }
-        // The relay's own, whatever the provider called it: a client may refer to it, and
-        // nobody but the relay could follow.
+        // The relay's own id, not the provider's: a client may refer to it, and only the relay
+        // could resolve it.
         self.id = format!("resp_{}", self.request);
         model.clone_into(&mut self.model);
         let response = self.response(None, &[]).json();
@@ -93,7 +93,7 @@ impl ResponsesWriter {
         Response { id: &self.id, model: &self.model, created: self.created, ended, output }
     }
 
-    /// One event; `members` are its members after type and number.
+    /// Writes one event; `members` are its members after type and number.
     fn write_event(&mut self, name: &str, members: std::fmt::Arguments<'_>, out: &mut BytesMut) {
         let mut json = std::mem::take(&mut self.json);
         json.clear();
@@ -167,7 +167,7 @@ impl ResponsesWriter {
         self.write_event(name, members, out);
     }
 
-    /// Says that the last part of the open message is done.
+    /// Writes that the last part of the open message is done.
     fn end_part(&mut self, out: &mut BytesMut) {
         let Some(Open::Message(at, content)) = &self.open else { return };
         let Some(part) = content.last() else { return };
@@ -222,7 +222,7 @@ impl ResponsesWriter {
         self.open = Some(Open::Reasoning(at, String::new()));
     }
 
-    /// A proof: of the reasoning that is open, or by itself.
+    /// Writes a signature: of the open reasoning, or of new reasoning without text.
     fn prove(&mut self, proof: &str, out: &mut BytesMut) {
         if !matches!(self.open, Some(Open::Reasoning(..))) {
             self.open_reasoning(out);
@@ -277,7 +277,7 @@ impl ResponsesWriter {
     fn arguments(&mut self, call: usize, json: &str, out: &mut BytesMut) {
         let Some(open) = self.calls.get_mut(call) else { return };
         if open.is_done {
-            // White space changes nothing; anything else would make the call wrong.
+            // White space changes nothing; anything else would make the call's arguments wrong.
             self.is_broken |= !decode(json).trim().is_empty();
             return;
         }
@@ -294,7 +294,7 @@ impl ResponsesWriter {
         self.write_event(name, members, out);
     }
 
-    /// Ends the calls whose arguments are whole; all of them where nothing more comes.
+    /// Ends the calls whose arguments are whole. With `is_last` it ends all of them.
     fn close_calls(&mut self, is_last: bool, out: &mut BytesMut) {
         let open = std::mem::take(&mut self.open_calls);
         for at in open {

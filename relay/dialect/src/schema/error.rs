@@ -3,12 +3,13 @@
 use super::limits::{DEEPEST, MOST_AT_ONCE, MOST_PARTS, MOST_PATTERNS};
 use std::fmt;
 
-/// Why a schema is refused. The words follow its name, and do not quote it.
+/// Why a schema is refused. The text of each reason follows the schema's name, and does not quote
+/// the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SchemaError {
-    /// Its JSON nests deeper than it is read.
+    /// Its JSON nests too deep to be read.
     Nests,
-    /// It is no JSON schema.
+    /// It is not a JSON schema.
     Invalid,
     /// One value would be checked too often.
     Checks,

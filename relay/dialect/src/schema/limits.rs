@@ -1,4 +1,4 @@
-//! How much of a schema the relay takes on.
+//! Limits for the schemas that the relay accepts.
 
 /// The longest chain of references and combinations that apply to the same value: a
 /// validator recurses along it.
@@ -7,5 +7,5 @@ pub(super) const DEEPEST: usize = 100;
 pub(super) const MOST_AT_ONCE: u64 = 10_000;
 /// The most parts that a schema may have.
 pub(super) const MOST_PARTS: usize = 20_000;
-/// The most patterns: each is compiled.
+/// The most patterns that a schema may have: each one is compiled.
 pub(super) const MOST_PATTERNS: usize = 500;

@@ -1,10 +1,10 @@
-//! How much work a schema makes, found without doing it.
+//! Finds how much work a schema makes, without doing it.
 //!
-//! A schema of 3 KB can ask for more checks than there are atoms: thirty definitions of
-//! which each refers to the next one twice are 2^30 checks of the same value. A validator
-//! does them one by one. Here they are counted instead: how often each part of a schema is
-//! applied to each part of an answer, as a number that is handed on along the references.
-//! That takes time in proportion to the parts that are applied at all.
+//! A schema of 3 KB can ask for more checks than anyone can do: thirty definitions, each of which
+//! refers to the next one twice, are 2^30 checks of the same value. A validator does them one by
+//! one. Here they are counted instead: how often each part of a schema is applied to each part of
+//! an answer, as a number that is passed along the references. The time for that is proportional to
+//! the parts that are applied at all.
 
 use super::error::SchemaError;
 use super::limits::{DEEPEST, MOST_AT_ONCE, MOST_PARTS, MOST_PATTERNS};
@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 /// The most checks that a whole answer may cost.
 const MOST_CHECKS: u64 = 500_000;
-/// Of a text, so many bytes cost as much as one check.
+/// This many bytes of a text cost as much as one check.
 const BYTES_PER_CHECK: usize = 256;
 
 /// Keywords whose schemas apply to the same value.
@@ -33,15 +33,15 @@ const BELOW: &[&str] = &[
     "propertyNames",
     "contentSchema",
 ];
-/// Keywords whose schemas apply to nothing until they are referred to.
+/// Keywords whose schemas apply only if something refers to them.
 const KEPT: &[&str] = &["$defs", "definitions"];
 
-/// A schema's parts, and which apply where.
+/// A schema's parts, and to which values each one applies.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
-    /// In such an order that what applies to the same value comes later.
+    /// Sorted: a part comes before the parts that it applies to the same value.
     parts: Vec<Part>,
-    /// The place of the whole.
+    /// The index of the part that is the whole schema.
     root: usize,
 }
 
@@ -49,16 +49,16 @@ pub(crate) struct Work {
 struct Part {
     /// What one check of it costs.
     cost: u64,
-    /// To the same value.
+    /// The parts that it applies to the same value.
     here: Vec<usize>,
-    /// To the member of this name.
+    /// The parts that it applies to the member of this name.
     named: HashMap<String, Vec<usize>>,
-    /// To any member or element.
+    /// The parts that it applies to any member or element.
     below: Vec<usize>,
 }
 
 impl Work {
-    /// Takes a schema apart.
+    /// Splits a schema into its parts.
     ///
     /// # Errors
     /// Why the relay will not check answers against it.
@@ -70,9 +70,10 @@ impl Work {
         Ok(work)
     }
 
-    /// Whether no value costs too much, and no chain is too long.
+    /// Checks that no value costs too much and that no chain is too long.
     fn bounded(&self) -> Result<(), SchemaError> {
-        // From the last one on, so that what a part leads to is known before it.
+        // From the last part to the first, so that the parts which a part applies are known before
+        // it.
         let mut known: Vec<(u64, usize)> = vec![(0, 0); self.parts.len()];
         for (at, part) in self.parts.iter().enumerate().rev() {
             let (mut checks, mut depth) = (part.cost, 0);
@@ -93,7 +94,7 @@ impl Work {
         Ok(())
     }
 
-    /// Whether checking `answer` is little enough work.
+    /// Whether a check of `answer` costs little enough.
     pub(crate) fn allows(&self, answer: &Value) -> bool {
         let mut checks = 0_u64;
         let mut waiting = vec![(answer, Rc::new(BTreeMap::from([(self.root, 1_u64)])))];
@@ -113,7 +114,7 @@ impl Work {
             if !has_parts(value) {
                 continue;
             }
-            // What applies to every part of the value, found once for all of them.
+            // What applies to every part of the value is found once for all of them.
             let mut every = BTreeMap::new();
             applied.iter().for_each(|(part, times)| add(&mut every, &part.below, *times));
             applied.retain(|(part, _)| !part.named.is_empty());
@@ -162,7 +163,8 @@ fn size(value: &Value) -> u64 {
     u64::try_from(bytes / BYTES_PER_CHECK).unwrap_or(u64::MAX).saturating_add(1)
 }
 
-/// The same parts, each before those that apply to the same value, and where the first is now.
+/// The same parts in an order where each one comes before those that it applies to the same value;
+/// and the new index of the first part.
 fn in_order(parts: Vec<Part>) -> Result<(Vec<Part>, usize), SchemaError> {
     let mut waits_for = vec![0_usize; parts.len()];
     for next in parts.iter().flat_map(|part| &part.here) {
@@ -207,11 +209,11 @@ fn in_order(parts: Vec<Part>) -> Result<(Vec<Part>, usize), SchemaError> {
     Ok((parts.collect(), place.first().copied().unwrap_or_default()))
 }
 
-/// A schema that is being taken apart.
+/// A schema that is being split into its parts.
 struct Reading<'s> {
     root: &'s Value,
     anchors: HashMap<&'s str, &'s Value>,
-    /// Which part a value of the schema is, by its address.
+    /// The part of each value of the schema, by the value's address.
     known: HashMap<*const Value, usize>,
     waiting: Vec<(usize, &'s Value)>,
     parts: Vec<Part>,
@@ -287,7 +289,7 @@ impl<'s> Reading<'s> {
         Ok(part)
     }
 
-    /// The parts that stand as the value of a keyword: a schema, a list, or some by name.
+    /// The parts in the value of a keyword: one schema, a list, or named schemas.
     fn all_of(&mut self, keyword: &str, value: &'s Value) -> Vec<usize> {
         let by_name = matches!(keyword, "dependentSchemas" | "dependencies" | "patternProperties")
             || KEPT.contains(&keyword);
@@ -313,14 +315,14 @@ impl<'s> Reading<'s> {
     }
 }
 
-/// One check of a schema looks at all that it lists.
+/// The cost of one check: it looks at all values that the schema lists.
 fn cost(schema: &Map<String, Value>) -> u64 {
     let listed = ["enum", "required"].iter().filter_map(|word| schema.get(*word)?.as_array());
     let listed = listed.map(Vec::len).sum::<usize>();
     u64::try_from(listed / 8).unwrap_or(u64::MAX).saturating_add(1)
 }
 
-/// Every `$anchor`, wherever it stands.
+/// Finds every `$anchor`, at any depth.
 fn anchors(root: &Value) -> HashMap<&str, &Value> {
     let (mut found, mut waiting) = (HashMap::new(), vec![root]);
     while let Some(value) = waiting.pop() {
@@ -338,7 +340,7 @@ fn anchors(root: &Value) -> HashMap<&str, &Value> {
     found
 }
 
-/// A fragment without its `%24`s.
+/// A fragment with its `%24` escapes decoded.
 fn decoded(fragment: &str) -> String {
     let mut out = Vec::with_capacity(fragment.len());
     let mut rest = fragment.as_bytes();
@@ -364,7 +366,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Definitions of which each says `link` of the next one.
+    /// Definitions, each of which has `link` to the next one.
     fn chain(length: usize, link: impl Fn(Value) -> Value) -> Value {
         let mut defs = Map::new();
         for n in 0..length {
@@ -417,7 +419,7 @@ mod tests {
         let anchor = json!({"$ref": "#x", "$defs": {"a": {"$anchor": "x", "type": "object"}}});
         // Names of members that look like keywords.
         let names = json!({"properties": {"$ref": {"type": "string"}, "allOf": {}, "$id": {}}});
-        // Something that nobody uses refers to the whole.
+        // Something that is not used refers to the whole.
         let kept = json!({"type": "object", "$defs": {"whole": {"$ref": "#"}}});
         for schema in [
             kept,

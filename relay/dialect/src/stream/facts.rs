@@ -1,4 +1,4 @@
-//! What is known of an answer while it is read, and what its reader must know beforehand.
+//! What is known about an answer while it is read, and what its reader must know beforehand.
 
 use crate::errors::provider_error::ProviderError;
 use shared::{Dialect, RequestId, Usage};
@@ -12,18 +12,18 @@ pub enum Form {
     Whole,
 }
 
-/// What the reader must know of the request and of the relay's limits.
+/// What the reader must know about the request and the relay's limits.
 #[derive(Debug, Clone, Copy)]
 pub struct AnswerSpec {
-    /// What the provider speaks.
+    /// The provider's dialect.
     pub from: Dialect,
-    /// What the client speaks; never [`Dialect::Gemini`], which no client here does.
+    /// The client's dialect; never [`Dialect::Gemini`], which no client speaks.
     pub to: Dialect,
-    /// How the client wants it.
+    /// The form that the client wants.
     pub form: Form,
     /// Whether a chat client asked for the usage chunk.
     pub wants_usage: bool,
-    /// How many choices it asked for.
+    /// How many choices the client asked for.
     pub choices: u32,
     /// The provider is known to send finish reasons: an end without one is a cut.
     pub finishes: bool,
@@ -31,71 +31,72 @@ pub struct AnswerSpec {
     pub max_event: usize,
     /// The most bytes that an answer in one body may have.
     pub max_answer: usize,
-    /// The request, for ids that the provider does not give.
+    /// The request's id. Ids that the provider does not give are made from it.
     pub request: RequestId,
-    /// When the request came, in Unix seconds, for answers that name a time.
+    /// When the request arrived, in Unix seconds, for dialects whose answers carry a time.
     pub created: i64,
 }
 
-/// What one call of the reader heard.
+/// What one call of the reader has found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Events dispatched, whatever they were.
+    /// All events that were dispatched.
     pub events: u32,
     /// Events with content.
     pub tokens: u32,
-    /// Comments and events without content: signs of life, no more.
+    /// Comments and events without content: they are only signs of life.
     pub pings: u32,
-    /// All choices have their finish reason. Said once per answer.
+    /// All choices have their finish reason. True at most once per answer, unless content cancels
+    /// the finish.
     pub finished: bool,
-    /// The answer has ended. Said once; what comes later is not read.
+    /// How the answer ended. Set once; bytes after it are not read.
     pub end: Option<End>,
 }
 
 /// How an answer ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// As it should. Whether it had content is among the facts.
+    /// With a proper end. [`Facts`] say whether it had content.
     Proper,
     /// The body ended, or `[DONE]` came, before there was an answer.
     Cut,
-    /// The provider said that it failed.
+    /// The provider sent an error.
     Error(ProviderError),
     /// An event, or the whole answer, went over this limit.
     TooLarge {
         /// The limit in bytes.
         limit: usize,
     },
-    /// It does not speak the dialect; the text says how, and quotes nothing.
+    /// It does not follow the dialect. The text says how, and quotes nothing.
     Broken(&'static str),
 }
 
-/// What is known of an answer so far.
+/// What is known about an answer so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// Tokens, as far as the provider has told.
+    /// Token counts, as far as the provider has sent them.
     pub usage: Usage,
-    /// There was content.
+    /// The answer has content.
     pub content: bool,
-    /// There was content beyond reasoning.
+    /// The answer has content other than reasoning.
     pub answered: bool,
-    /// There was refusal text, or a content filter ended it.
+    /// The answer has refusal text, or a content filter ended it.
     pub refused: bool,
     /// A choice ended because of its length.
     pub length: bool,
     /// A tool call has begun and its choice has not finished.
     pub tool_open: bool,
-    /// Events that were thrown away: empty, no JSON, broken, or beyond the
-    /// room for what follows the finish reason.
+    /// Events that were dropped: empty, not JSON, broken, or over the limit for what is kept after
+    /// a finish reason.
     pub dropped: u32,
-    /// Events that were put right for the client's SDK, or left out since it knew them.
+    /// Events that were corrected for the client's SDK, or left out because the SDK has got the
+    /// same event already.
     pub repaired: u32,
     /// Bytes of text in all content, to estimate tokens from.
     pub text_bytes: u64,
     /// The dialect's terminator was read.
     pub done: bool,
-    /// The last finish reason, in the words of chat completions; `other` for one that
-    /// is not known.
+    /// The last finish reason, in the words of chat completions; `other`: an unknown one.
     pub finish: Option<&'static str>,
 }
 
@@ -104,14 +105,14 @@ impl Facts {
         self.dropped = self.dropped.saturating_add(1);
     }
 
-    /// Whether a finish reason is believed as soon as it comes. Some providers put one on
-    /// their last piece of reasoning, and the text follows seconds later.
+    /// Whether a finish reason is believed as soon as it comes. Some providers put one on their
+    /// last piece of reasoning, and the text follows seconds later.
     pub(crate) const fn believes_finish(&self) -> bool {
         self.answered || !self.content || self.length || self.refused
     }
 
-    /// Broken JSON. Plain text survives the loss of an event; a tool call's
-    /// arguments would be silently wrong.
+    /// Handles broken JSON. Plain text survives the loss of an event; a tool call's arguments would
+    /// be silently wrong.
     pub(crate) const fn broken(&mut self) -> Option<End> {
         if !self.content {
             return Some(End::Broken("broken JSON before the first token"));

@@ -1,9 +1,10 @@
-//! How a payload becomes an event of the client's stream: LF, one data line.
+//! Writes a payload as an event of the client's stream: lines end with LF, and the data is one
+//! line.
 
 use bytes::{BufMut as _, BytesMut};
 
-/// `data: {json}`, a blank line. CR and LF can only be white space between JSON
-/// tokens, so a space does as well and keeps the event on one line.
+/// Writes `data: {json}` and a blank line. CR and LF can only be white space between JSON tokens,
+/// so each is written as a space, which keeps the event on one line.
 pub(crate) fn data(json: &str, out: &mut BytesMut) {
     const LEAD: &[u8] = b"data: ";
     out.reserve(LEAD.len() + json.len() + 2);
@@ -19,7 +20,7 @@ pub(crate) fn data(json: &str, out: &mut BytesMut) {
     out.put_slice(b"\n\n");
 }
 
-/// `event: {name}`, then the data. `name` has no line end.
+/// Writes `event: {name}`, then the data. `name` must not have a line end.
 pub(crate) fn named(name: &str, json: &str, out: &mut BytesMut) {
     out.put_slice(b"event: ");
     out.put_slice(name.as_bytes());

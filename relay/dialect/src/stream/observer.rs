@@ -1,4 +1,4 @@
-//! What is heard of an answer while it is read, whatever dialect it comes in.
+//! Observes the events of an answer while it is read, whatever its dialect.
 
 use crate::neutral::{Answer, Event, Finish, JsonEnd};
 use crate::stream::facts::{AnswerSpec, End, Facts, Progress};
@@ -7,23 +7,23 @@ use crate::stream::sse;
 use bytes::BytesMut;
 use shared::Usage;
 
-/// Reads one provider's answer, and tells it in the neutral words.
+/// Reads one provider's answer and emits neutral events.
 pub(crate) trait Reader: std::fmt::Debug + Send {
-    /// One event of the stream.
+    /// Reads one event of the stream.
     fn event(&mut self, event: &sse::Event<'_>, observer: &mut Observer<'_>) -> Option<End>;
 
-    /// A 200 whose body is one JSON document. Valid UTF-8.
+    /// Reads the body of a 200 that is one JSON document. It is valid UTF-8.
     fn whole(&mut self, body: &str, observer: &mut Observer<'_>) -> End;
 
-    /// Bytes of the body as they came, for what is said outside of events.
+    /// Reads bytes of the body as they came, for an error outside of events.
     fn beside(&mut self, _bytes: &[u8]) -> Option<End> {
         None
     }
 
-    /// What it means that the body has ended here.
+    /// What kind of end it is if the body ends here.
     fn end_of_body(&mut self, facts: &Facts) -> End;
 
-    /// Bytes that are held.
+    /// How many bytes are held.
     fn held(&self) -> usize {
         0
     }
@@ -31,29 +31,29 @@ pub(crate) trait Reader: std::fmt::Debug + Send {
 
 /// Writes an answer in a client's dialect.
 pub(crate) trait Writer: std::fmt::Debug + Send {
-    /// Writes what an event says. `facts` know of it already.
+    /// Writes an event. `facts` already include it.
     fn event(&mut self, event: &Event<'_>, facts: &Facts, out: &mut BytesMut);
 
-    /// Writes what is left to say once the answer is whole, but the terminator.
+    /// Writes what is still missing once the answer is whole, except the terminator.
     fn tail(&mut self, facts: &Facts, out: &mut BytesMut);
 
     /// Writes the terminator.
     fn terminator(&mut self, facts: &Facts, out: &mut BytesMut);
 
-    /// A whole answer as one JSON body.
+    /// Writes a whole answer as one JSON body.
     fn whole(&self, answer: &Answer, facts: &Facts) -> Vec<u8>;
 
-    /// Bytes that are held back.
+    /// How many bytes are held back.
     fn held(&self) -> usize {
         0
     }
 
-    /// Events that were written, where the dialect numbers them.
+    /// How many events were written, if the dialect numbers them; else 0.
     fn sequence(&self) -> u64 {
         0
     }
 
-    /// Whether the answer went on in a way that this dialect cannot say truthfully.
+    /// Whether the answer went on in a way that this dialect cannot express truthfully.
     fn is_broken(&self) -> bool {
         false
     }
@@ -65,22 +65,23 @@ pub(crate) enum Sink<'a> {
     Stream(&'a mut dyn Writer, &'a mut BytesMut),
     /// Into a whole answer.
     Whole(&'a mut Answer),
-    /// Nowhere: the payload itself passes through.
+    /// Nowhere: the payload itself is passed through.
     Nowhere,
 }
 
-/// More calls than any answer has; each costs room on both sides.
+/// The most tool calls that an answer may have. No real answer has so many, and each call costs
+/// memory.
 const MOST_CALLS: usize = 4096;
 
-/// What is known of an answer while it is read.
+/// What is known about an answer while it is read.
 #[derive(Debug, Default)]
 pub(crate) struct Observed {
     pub(crate) facts: Facts,
-    /// Where the arguments of each call end, by its number.
+    /// Finds the end of the arguments of each call, in the order of the calls' numbers.
     calls: Vec<JsonEnd>,
     told_finished: bool,
     pub(crate) restoring: Restoring,
-    /// Something was said that every dialect has words for.
+    /// Content was emitted that every dialect can express.
     said: bool,
 }
 
@@ -90,14 +91,14 @@ impl Observed {
         self.told_finished
     }
 
-    /// What an end that the provider calls proper comes to. `translated`: to a client of
-    /// another dialect.
+    /// Judges `end`: an end that the provider calls proper may be none. `translated`: the client
+    /// speaks another dialect than the provider.
     pub(crate) fn judged(&self, end: End, translated: bool) -> End {
         if end != End::Proper {
             return end;
         }
-        // Without a finish reason nobody has said that a call is whole. One without any
-        // arguments may be.
+        // Without a finish reason nothing proves that a call is whole. A call without any arguments
+        // may still be whole.
         if self.facts.finish.is_none() && self.calls.iter().any(JsonEnd::is_open) {
             return End::Cut;
         }
@@ -112,11 +113,11 @@ impl Observed {
     }
 }
 
-/// Takes the facts out of events on their way to the client.
+/// Notes the facts of each event before it goes to the client.
 pub(crate) struct Observer<'a> {
     observed: &'a mut Observed,
     sink: Sink<'a>,
-    /// What this provider event held.
+    /// Whether this provider event held content.
     content: bool,
     finished: bool,
 }
@@ -137,7 +138,7 @@ impl<'a> Observer<'a> {
         &mut self.observed.facts
     }
 
-    /// Takes in an event.
+    /// Notes an event and hands it on to the sink.
     pub(crate) fn emit(&mut self, event: &Event<'_>) {
         self.note(event);
         if self.observed.restoring.is_idle() {
@@ -155,7 +156,7 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Content came that no other dialect has a word for, such as a provider's own tool at work.
+    /// Notes content that no other dialect can express, such as work of a provider's own tool.
     pub(crate) fn activity(&mut self) {
         self.content = true;
         self.observed.facts.content = true;
@@ -168,13 +169,13 @@ impl<'a> Observer<'a> {
         self.observed.facts.usage = usage;
     }
 
-    /// One provider event has been read: whether it held content.
+    /// Ends one provider event and counts it. Returns whether it held content.
     pub(crate) const fn close(self, progress: &mut Progress) -> bool {
         let kind = if self.content { &mut progress.tokens } else { &mut progress.pings };
         *kind = kind.saturating_add(1);
         let told = &mut self.observed.told_finished;
         if self.content && *told {
-            // It goes on: that was no finish reason, and what comes may still break.
+            // The answer goes on, so that was no finish reason, and the rest may still break.
             *told = false;
             progress.finished = false;
         }
@@ -185,7 +186,7 @@ impl<'a> Observer<'a> {
         self.content
     }
 
-    /// Content after a finish reason: that was none.
+    /// Cancels a finish reason after which content came: it was none.
     fn take_back(&mut self) {
         self.finished = false;
         self.observed.facts.finish = None;
@@ -235,7 +236,7 @@ impl<'a> Observer<'a> {
     }
 }
 
-/// The limit that an answer may not go over, if it has.
+/// The end of an answer that has gone over its limit; `None`: it has not.
 pub(crate) fn over(spec: &AnswerSpec, held: usize, observed: &Observed) -> Option<End> {
     let limit = spec.max_answer;
     (held > limit || observed.has_too_many_calls()).then_some(End::TooLarge { limit })

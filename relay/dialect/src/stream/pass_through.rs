@@ -1,5 +1,5 @@
-//! Anthropic messages and OpenAI responses on both sides: payloads pass through as
-//! they are, and what they say is only observed.
+//! Passes answers through if both sides speak Anthropic messages or both OpenAI responses: payloads
+//! stay as they are, and their content is only observed.
 
 use crate::common::json::{members, raw_members, word};
 use crate::stream::facts::{AnswerSpec, End, Facts, Form, Progress};
@@ -13,28 +13,28 @@ use serde_json::value::RawValue;
 
 /// Puts a whole answer together from the events of a stream.
 pub(crate) trait Collect: std::fmt::Debug + Send {
-    /// Takes an event in.
+    /// Adds an event.
     fn event(&mut self, event: &str, is_last: bool);
 
-    /// The answer as one JSON body.
+    /// Takes the answer as one JSON body.
     fn take(&mut self) -> Vec<u8>;
 
-    /// Bytes that are held.
+    /// How many bytes are held.
     fn held(&self) -> usize;
 }
 
-/// What a dialect with named events has for passing them through.
+/// What a dialect with named events provides for passing them through.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) reader: Box<dyn Reader>,
-    /// For an ending that the provider left out.
+    /// Writes a terminator that the provider left out.
     pub(crate) writer: Box<dyn Writer>,
     pub(crate) collect: Box<dyn Collect>,
-    /// Whether an event of this type is one of the dialect's.
+    /// Whether the dialect has events of this type.
     pub(crate) is_event: fn(&str) -> bool,
     /// The type of the first event.
     pub(crate) start: &'static str,
-    /// A whole answer as the events of a stream.
+    /// Turns a whole answer into the events of a stream.
     pub(crate) replay: fn(&str) -> Replayed,
 }
 
@@ -49,12 +49,12 @@ pub(crate) struct PassThrough {
     /// Framed events that are kept back for the ending.
     tail: BytesMut,
     terminator: BytesMut,
-    /// An answer that came in one body, where that is what the client wants.
+    /// An answer that came as one body, if the client wants that form.
     whole: Option<Vec<u8>>,
 }
 
 raw_members! {
-    /// The member of an event that is looked at.
+    /// The member of an event that is read.
     Members {
         kind: "type",
     }
@@ -81,22 +81,22 @@ impl PassThrough {
             return;
         }
         let raw: Option<&RawValue> = serde_json::from_str(&text).ok();
-        // The type, since some leave out the names that SDKs go by.
+        // The name is the type: some providers leave out the event names that SDKs need.
         let name = word(members::<Members<'_>>(raw).kind);
         if !(self.parts.is_event)(name) {
-            // What has no type is no event of the dialect, and may say what is nobody's business.
+            // An event without a type is not one of the dialect's, and may hold something private.
             self.observed.facts.drop_one();
             return;
         }
         if name == self.parts.start && std::mem::replace(&mut self.begun, true) {
-            // Proxies say it twice, and an SDK's helper chokes on it.
+            // Some proxies send it twice, and an SDK's helper fails on the second one.
             self.observed.facts.repaired = self.observed.facts.repaired.saturating_add(1);
             return;
         }
         let to = if is_last {
             &mut self.terminator
         } else if content {
-            // Content after the finish reason: what was kept back was no ending.
+            // Content after the finish reason: what was kept back was not the ending.
             out.extend_from_slice(&self.tail);
             self.tail.clear();
             out
@@ -141,7 +141,7 @@ impl Transform for PassThrough {
         let end = self.parts.reader.whole(&text, &mut observer);
         observer.close(progress);
         match self.spec.form {
-            // What is no answer leaves nothing behind: another may follow.
+            // Nothing is written of a body that is no answer: another attempt's may follow.
             Form::Stream if end != End::Proper => {}
             Form::Stream => {
                 let replayed = (self.parts.replay)(&text);

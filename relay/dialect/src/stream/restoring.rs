@@ -1,13 +1,13 @@
-//! A rung's answer in its client's own words, where the rung was told other names.
+//! Restores the client's own tool names in an answer, if the rung got other names.
 
 use crate::neutral::{Event, FREE_TEXT, JsonEnd, Names, Text};
 use std::collections::HashMap;
 
-/// Gives tools their own names back, and free text to those that take it.
+/// Restores tool names, and turns JSON arguments back into free text for tools that take it.
 #[derive(Debug, Default)]
 pub(crate) struct Restoring {
     names: Names,
-    /// Calls whose input is free text, by their numbers, and what came of their JSON.
+    /// Calls whose input is free text, by their numbers, and the JSON that has come for each.
     free: HashMap<usize, Json>,
 }
 
@@ -22,12 +22,12 @@ impl Restoring {
         Self { names, free: HashMap::new() }
     }
 
-    /// Whether everything is told as it comes.
+    /// Whether every event is handed on unchanged.
     pub(crate) const fn is_idle(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// What the client is told; `None`: nothing yet.
+    /// The event for the client; `None`: there is nothing to write now.
     pub(crate) fn restored<'e>(&mut self, event: &Event<'e>) -> Option<Event<'e>> {
         match event {
             Event::Call { call, id, name, custom } => {
@@ -64,8 +64,8 @@ impl Restoring {
     }
 }
 
-/// The text in the arguments of a tool that takes free text; `None`: the model said it in
-/// another way.
+/// The text in the arguments of a tool that takes free text; `None`: the model wrote them in
+/// another form.
 fn free_text(json: &str) -> Option<String> {
     let members: HashMap<String, serde_json::Value> = serde_json::from_str(json).ok()?;
     members.get(FREE_TEXT)?.as_str().map(str::to_owned)

@@ -1,22 +1,21 @@
 //! A bounded, linear reader of `text/event-stream`.
 //!
-//! The bytes come from a provider and are not trusted. Off-the-shelf decoders
-//! keep a line for as long as it grows, or search it again at every read; this
-//! one looks at each byte once, keeps nothing of comments and unknown fields,
-//! and stops at a limit.
+//! The bytes come from a provider and are not trusted. Other decoders keep a line for as long as it
+//! grows, or search it again at every read. This one looks at each byte once, keeps nothing of
+//! comments and unknown fields, and stops at a limit.
 //!
-//! It works on bytes, not on text: a character cut by a read is whole again in
-//! the event, and nothing but CR, LF and CRLF ends a line.
+//! It works on bytes, not on text: a character that is split by two reads is whole again in the
+//! event, and only CR, LF and CRLF end a line.
 
 use memchr::memchr2;
 
-/// Longest field name that matters is `event`; with its colon, six bytes.
+/// The longest field name that matters is `event`: six bytes with its colon.
 const HEAD: usize = 6;
 
-/// An event's name is compared with a few words, never shown, so a long one is cut.
+/// An event's name is only compared with a few known names, so a long one is cut.
 const MAX_NAME: usize = 64;
 
-/// A buffer that grew beyond this is given back after its event.
+/// A buffer that grew beyond this size is freed after its event.
 const KEEP: usize = 64 * 1024;
 
 const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
@@ -43,10 +42,10 @@ pub enum Item<'a> {
     TooLarge,
 }
 
-/// What the current, unfinished line is known to be.
+/// The kind of the current, unfinished line, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
-    /// Too short to tell; its bytes are in `head`.
+    /// Too short to know; its bytes are in `head`.
     Unknown,
     /// A `data` field. `fresh`: no byte of the value was seen, so a space may be dropped.
     Data { fresh: bool },
@@ -60,7 +59,7 @@ enum Line {
 #[derive(Debug)]
 pub struct Decoder {
     max_event: usize,
-    /// How much of the byte-order mark has been seen; 3 once the question is settled.
+    /// How many bytes of the byte-order mark were read; 3: none is expected any more.
     bom: usize,
     /// The last line ended with CR at the end of a read: an LF here belongs to it.
     after_cr: bool,
@@ -72,7 +71,7 @@ pub struct Decoder {
     data: Vec<u8>,
     data_lines: usize,
     name: Vec<u8>,
-    /// What `data` and `name` hold was handed out and goes at the next call.
+    /// `data` and `name` were handed out and are cleared at the next call.
     spent: bool,
     failed: bool,
 }
@@ -97,10 +96,10 @@ impl Decoder {
         }
     }
 
-    /// Reads on in `input`, moving it past what was read, until there is something
-    /// to tell. `None`: `input` is used up.
+    /// Reads on in `input`, and moves it past what was read, until an item is found. `None`:
+    /// `input` is used up.
     ///
-    /// An event that lies in `input` as one `data` line is lent from there, uncopied.
+    /// If an event lies in `input` as one `data` line, it is borrowed from there and not copied.
     pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Option<Item<'a>> {
         self.begin();
         if self.failed {
@@ -135,11 +134,11 @@ impl Decoder {
         None
     }
 
-    /// The body has ended: the event that was never closed by a blank line, if it
-    /// has a `data` field.
+    /// Call this when the body has ended. Returns the event that was not closed by a blank line, if
+    /// it has a `data` field.
     ///
-    /// Browsers drop it. Several providers end so, without an error; whether the
-    /// data is whole is for the caller to judge.
+    /// Browsers drop such an event. But several providers end their streams so, without an error.
+    /// The caller must judge whether the data is whole.
     pub fn finish(&mut self) -> Option<Event<'_>> {
         self.begin();
         if self.failed || self.data_lines == 0 {
@@ -148,7 +147,7 @@ impl Decoder {
         Some(self.dispatch())
     }
 
-    /// Bytes held for the unfinished event.
+    /// How many bytes are held for the unfinished event.
     #[must_use]
     pub fn held(&self) -> usize {
         self.data.capacity() + self.name.capacity()
@@ -180,8 +179,8 @@ impl Decoder {
         Item::TooLarge
     }
 
-    /// Drops one byte-order mark, even one that comes in pieces. Whatever else
-    /// starts with a piece of it is no field that matters.
+    /// Drops one byte-order mark, even if it comes in pieces. If only a part of the mark comes, the
+    /// line that starts with it is skipped: it holds no field that matters.
     fn skip_bom(&mut self, input: &mut &[u8]) {
         while let Some(&expected) = BOM.get(self.bom) {
             let Some((&byte, rest)) = input.split_first() else { return };
@@ -264,14 +263,14 @@ impl Decoder {
         }
     }
 
-    /// Counts bytes of a line of which nothing is kept: one that never ends is no
-    /// part of a stream of events.
+    /// Counts the bytes of a line that are not kept as data: a line that never ends is not part of
+    /// an event stream.
     const fn skip(&mut self, bytes: usize) -> Result<(), TooLarge> {
         self.skipped = self.skipped.saturating_add(bytes);
         if self.skipped > self.max_event { Err(TooLarge) } else { Ok(()) }
     }
 
-    /// Acts on a line that has ended. `rest` is what follows it in the read.
+    /// Handles a line that has ended. `rest` is what follows it in the read.
     fn finish_line<'a>(
         &mut self,
         whole: Option<&'a [u8]>,
@@ -282,7 +281,7 @@ impl Decoder {
         self.skipped = 0;
         let line = match (whole, state) {
             (Some(line), _) => line,
-            // A line that ended before it could be told apart is all in `head`.
+            // A line that ended before its kind was known is all in `head`.
             (None, Line::Unknown) => {
                 let bare_data = self.head.get(..head_len) == Some(b"data");
                 let bare_name = self.head.get(..head_len) == Some(b"event");
@@ -316,7 +315,8 @@ impl Decoder {
         Ok(None)
     }
 
-    /// A field name without a colon has an empty value; other lines say nothing.
+    /// Handles a line without a colon. A bare field name has an empty value; other such lines are
+    /// ignored.
     fn bare<'a>(
         &mut self,
         data: bool,
@@ -333,13 +333,13 @@ impl Decoder {
         Ok(None)
     }
 
-    /// Takes the blank line that closes the event, if it has arrived already.
+    /// Reads the blank line that closes the event, if it has already arrived.
     fn take_blank_line<'a>(&mut self, rest: &mut &'a [u8]) -> bool {
-        // The CR of this line's own CRLF was read; its LF must not count as blank.
+        // The CR of this line's own CRLF was read; its LF must not count as a blank line.
         let whole: &'a [u8] = rest;
         let after = if self.after_cr { whole.strip_prefix(b"\n").unwrap_or(whole) } else { whole };
         let Some((&ender @ (b'\n' | b'\r'), next)) = after.split_first() else { return false };
-        // CR at the very end of the read: that an LF may follow is known from `after_cr`.
+        // If the CR is the last byte of the read, an LF may follow: `after_cr` remembers that.
         self.after_cr = ender == b'\r';
         *rest = next;
         true

@@ -1,13 +1,13 @@
-//! What turns a provider's payloads into what the client gets.
+//! Turns a provider's payloads into the client's bytes.
 
 use crate::neutral::Names;
 use crate::stream::facts::{End, Facts, Progress};
 use crate::stream::sse::Event;
 use bytes::BytesMut;
 
-/// Everything of an answer but its framing.
+/// Handles everything of an answer except the framing of the provider's events.
 pub(crate) trait Transform: std::fmt::Debug + Send {
-    /// One event of the stream.
+    /// Reads one event of the stream.
     fn event(
         &mut self,
         event: &Event<'_>,
@@ -15,38 +15,38 @@ pub(crate) trait Transform: std::fmt::Debug + Send {
         progress: &mut Progress,
     ) -> Option<End>;
 
-    /// A 200 whose body is one JSON document.
+    /// Reads the body of a 200 that is one JSON document.
     fn whole(&mut self, body: &[u8], out: &mut BytesMut, progress: &mut Progress) -> End;
 
-    /// Bytes of the body as they came, before their events. Only where a provider says
-    /// something outside of events.
+    /// Reads bytes of the body as they came, for an error outside of events. Called only if the
+    /// provider sends such errors.
     fn beside(&mut self, _bytes: &[u8]) -> Option<End> {
         None
     }
 
-    /// What it means that the body has ended here.
+    /// What kind of end it is if the body ends here.
     fn end_of_body(&mut self) -> End;
 
-    /// What was kept back for the ending of a stream, but the terminator.
+    /// Takes what was kept back for the ending of a stream, except the terminator.
     fn take_tail(&mut self) -> BytesMut;
 
-    /// What ends the client's stream.
+    /// Takes what ends the client's stream.
     fn take_terminator(&mut self) -> BytesMut;
 
-    /// The answer as one JSON body.
+    /// Takes the answer as one JSON body.
     fn take_whole(&mut self) -> Vec<u8>;
 
     fn facts(&self) -> &Facts;
 
     fn facts_mut(&mut self) -> &mut Facts;
 
-    /// Bytes that are held.
+    /// How many bytes are held.
     fn held(&self) -> usize;
 
-    /// From now on it tells tools by their own names, where it looks at each call.
+    /// From now on, restores the client's tool names. Does nothing if names are restored elsewhere.
     fn restore(&mut self, _names: &Names) {}
 
-    /// Events that were written, where the client's dialect numbers them.
+    /// How many events were written, if the client's dialect numbers them; else 0.
     fn sequence(&self) -> u64 {
         0
     }

@@ -1,4 +1,4 @@
-//! An answer on its way from one dialect to another.
+//! Translates an answer from one dialect into another.
 
 use crate::neutral::{Answer, Names};
 use crate::stream::facts::{AnswerSpec, End, Facts, Form, Progress};

@@ -298,7 +298,8 @@ fn with_several_choices_the_last_one_finishes() {
     let whole: Value = serde_json::from_str(&whole).unwrap();
     assert_eq!(whole["choices"][1]["message"]["content"], "b");
     assert_eq!(whole["choices"][1]["finish_reason"], "length");
-    // One of two is an answer if the provider says that it is done, not by itself.
+    // One finish reason of two is enough if the provider sends its terminator, but not if the body
+    // just ends.
     let half = [content("a"), of(0, "\"stop\"")].concat();
     assert_eq!(tell_every_way(spec(Form::Stream), half.as_bytes()).end, Some(End::Cut));
     let done = format!("{half}{DONE}");

@@ -1,4 +1,4 @@
-//! What an answer says in the neutral words, as the corpus' `normal` view has it.
+//! The content of an answer in the neutral form, as in the corpus' `normal` view.
 
 use crate::neutral::{Answer, Finish, Piece, decode};
 use crate::stream::facts::Form;
@@ -68,7 +68,7 @@ fn read_in<'b>(from: Dialect, body: impl IntoIterator<Item = &'b [u8]>) -> Norma
     Normal { end, first_token: first, ..of(&answer, observed.facts) }
 }
 
-/// Reads a stream whole, byte by byte and in random cuts: each must say the same.
+/// Reads a stream whole, byte by byte and in random cuts: the result must be the same each time.
 pub(crate) fn read(from: Dialect, body: &[u8]) -> Normal {
     let slow = read_in(from, body.chunks(1));
     assert_eq!(read_in(from, [body]), slow);

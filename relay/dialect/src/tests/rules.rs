@@ -44,7 +44,7 @@ fn request() -> String {
     shared::RequestId::from_number(7).to_string()
 }
 
-/// One rule: its name, the stream, and what is heard.
+/// One rule: its name, the stream, and what is read from it.
 type Row<'r> = (&'r str, String, &'r str);
 
 /// Events without names.
@@ -156,7 +156,7 @@ fn ended(reason: &str) -> String {
     candidate(&format!(r#"{{"content":{{"role":"model","parts":[]}},"finishReason":"{reason}"}}"#))
 }
 
-/// What was heard, in one line.
+/// What was read, in one line.
 fn short(normal: &Normal) -> String {
     let mut fields: Vec<String> = Vec::new();
     let pieces: Vec<String> = normal.answer.pieces.iter().map(piece).collect();
@@ -208,7 +208,7 @@ fn piece(piece: &Piece) -> String {
     }
 }
 
-/// What the rest of the line does not say already.
+/// What is not yet in the rest of the line.
 fn odd(normal: &Normal) -> Vec<String> {
     let (facts, finish) = (&normal.facts, normal.answer.finish);
     let mut odd = Vec::new();
@@ -277,7 +277,7 @@ fn check_whole(from: Dialect, rows: &[Row<'_>]) {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// What a client is told of a stream.
+/// What a client gets of a stream.
 fn towards(from: Dialect, to: Dialect, form: Form, body: &[u8]) -> Told {
     tell_every_way(AnswerSpec { from, to, ..spec(form, true) }, body)
 }

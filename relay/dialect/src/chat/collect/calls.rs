@@ -1,7 +1,7 @@
-//! Tool calls, put together from their pieces.
+//! Puts tool calls together from their pieces.
 //!
-//! The index says which call a piece belongs to: entries have been put right before, see
-//! [`Repair`](crate::chat::repair::Repair). In an answer of one piece it is the place.
+//! The index tells the call of a piece: entries were corrected before, see
+//! [`Repair`](crate::chat::repair::Repair). In an answer of one piece the position is the index.
 
 use crate::chat::collect::keep::{Allowance, Full, elements, join, keep, object};
 use crate::common::fields::{Fields, Writer, push_string};
@@ -48,7 +48,7 @@ impl Calls {
         Ok(())
     }
 
-    /// The call of this index; opens it where it is new.
+    /// The call of this index; opens it if it is new.
     fn place(&mut self, index: u64, budget: &mut Allowance) -> Result<usize, Full> {
         if let Some(at) = self.by_index.get(&index) {
             return Ok(*at);
@@ -115,7 +115,7 @@ impl Call {
         Ok(())
     }
 
-    /// Some send the name in pieces. A name that is repeated is one.
+    /// Some vendors send the name in pieces. A name that is repeated stays one name.
     fn join_name(&mut self, raw: &str, budget: &mut Allowance) -> Result<(), Full> {
         if let Some(piece) = string_inner(raw).filter(|piece| *piece != self.name) {
             budget.take(piece.len())?;

@@ -7,10 +7,10 @@ use crate::common::json::string_inner;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// Fields of a delta that are text in pieces, beside `content`.
+/// Fields of a delta, besides `content`, whose text comes in pieces.
 const TEXTS: [&str; 3] = ["refusal", "reasoning_content", "reasoning"];
 
-/// Fields of a delta that are lists in pieces.
+/// Fields of a delta whose lists come in pieces.
 const LISTS: [&str; 3] = ["reasoning_details", "annotations", "images"];
 
 /// Named lists, each growing.
@@ -19,15 +19,15 @@ type Lists = BTreeMap<String, Vec<Box<RawValue>>>;
 #[derive(Debug, Default)]
 pub(crate) struct Choice {
     content: Option<String>,
-    /// Content that came as parts (Mistral's thinking). Once there is one, all
-    /// content is parts, in order.
+    /// Content that came as parts (Mistral's thinking). Once there is a part, all content is kept
+    /// as parts, in order.
     parts: Vec<Part>,
     texts: [Option<String>; 3],
     calls: Calls,
     function_call: Option<Call>,
     lists: Lists,
     message: Fields,
-    /// The old completions' text.
+    /// The text of the old completions.
     text: Option<String>,
     logprobs: Option<(Lists, Fields)>,
     others: Fields,
@@ -41,7 +41,7 @@ enum Part {
 
 impl Choice {
     pub(crate) fn absorb(&mut self, choice: Fields, budget: &mut Allowance) -> Result<(), Full> {
-        // One of the three says it; vendors exist that say it twice.
+        // One of the three members has the content; some vendors send it twice.
         let named = ["delta", "message"].into_iter().find(|key| choice.text(key).is_some());
         for (key, value) in choice {
             match key.as_str() {
@@ -152,7 +152,7 @@ impl Choice {
             }
         }
         for (key, value) in self.message.iter().filter(|(key, _)| *key != "role") {
-            // A list, once there is one, is the last word on its field.
+            // A list that was put together replaces the field's other value.
             if !self.lists.contains_key(key) {
                 writer.raw(key, value.get());
             }

@@ -1,18 +1,18 @@
-//! What is kept of an answer that grows, and what that costs.
+//! Keeps the parts of an answer that grows, and counts their memory.
 
 use crate::common::fields::Fields;
 use serde_json::value::RawValue;
 
-/// What a field or an element costs in memory beside its text: two strings, a
-/// boxed value, and room in a list and in an index that both double.
+/// The memory of a field or an element besides its text: two strings, a boxed value, and room in a
+/// list and in an index that both double.
 pub(crate) const FIELD: usize = 192;
 
 /// The answer has grown over its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Full;
 
-/// What may still be kept. Everything that is kept is paid for here, structures
-/// included: twelve bytes of JSON can cost half a kilobyte.
+/// How much may still be kept. Everything that is kept is counted here, data structures included:
+/// twelve bytes of JSON can cost half a kilobyte.
 #[derive(Debug)]
 pub(crate) struct Allowance {
     pub(crate) left: usize,
@@ -33,13 +33,13 @@ pub(crate) fn object(json: &str) -> Fields {
     serde_json::from_str(json).unwrap_or_default()
 }
 
-/// The elements of an array; none of anything else.
+/// The elements of an array; none for any other value.
 pub(crate) fn elements(json: &RawValue) -> Vec<&RawValue> {
     serde_json::from_str(json.get()).unwrap_or_default()
 }
 
-/// The last word on a field counts, but nothing is no word: vendors send null or
-/// "" in chunks that have nothing to say.
+/// Keeps the last value of a field, but not an empty one: vendors send null or "" in chunks that
+/// have no value.
 pub(crate) fn keep(
     fields: &mut Fields,
     key: String,
@@ -51,7 +51,7 @@ pub(crate) fn keep(
         return Ok(());
     }
     budget.take(value.get().len())?;
-    // The key stands in the list and in its index.
+    // The key is in the list and in its index.
     let key_cost = key.len() * 2 + FIELD;
     match fields.set(key, value) {
         Some(old) => budget.give_back(old.get().len()),
@@ -60,8 +60,8 @@ pub(crate) fn keep(
     Ok(())
 }
 
-/// Joins a raw JSON string, escaped as it is, to what there is. `null` and other
-/// values are no text.
+/// Appends a raw JSON string, escaped as it is, to the text so far. `null` and other values are not
+/// text.
 pub(crate) fn join(
     text: &mut Option<String>,
     raw: &str,

@@ -1,4 +1,4 @@
-//! Messages of chat as turns.
+//! Reads chat messages into turns.
 
 use crate::common::members::{Members, Rule, Value};
 use crate::common::openai::{
@@ -8,30 +8,31 @@ use crate::common::reject::Reject;
 use crate::neutral::{Part, Request, Role, Signed};
 use shared::Dialect;
 
-/// What becomes of a message's other fields.
+/// What is done with a message's other fields.
 const MESSAGE: &[Rule] = &[
     CACHE_MARK,
-    // Who of several speaks. Others have no word for it, and answer all the same.
+    // The name of one of several speakers. Other dialects cannot express it, and answer
+    // nevertheless.
     Rule::wish("name"),
-    // What an answer said of itself, sent back as it came.
+    // Fields of an answer that clients send back.
     Rule::harmless_at("annotations", &["[]"]),
     Rule::harmless_at("tool_calls", &["[]"]),
     PARSED,
 ];
 
-/// A tool's name says nothing that its call does not say.
+/// The tool's name of a result is also in its call.
 const RESULT: &[Rule] = &[CACHE_MARK, Rule::harmless("name")];
 
 const CALL: &[Rule] = &[Rule::harmless("index")];
 
-/// What OpenAI's SDKs read out of an answer stands in it when it comes back.
+/// OpenAI's SDKs add what they have parsed to an answer, and it is sent back with it.
 const PARSED: Rule = Rule::harmless("parsed");
 
 const FUNCTION: &[Rule] = &[Rule::harmless("parsed_arguments")];
 
 const PART: &[Rule] = &[CACHE_MARK];
 
-/// What only orders the pieces of reasoning.
+/// Fields that only order the pieces of reasoning.
 const DETAIL: &[Rule] = &[Rule::harmless("id"), Rule::harmless("format"), Rule::harmless("index")];
 
 pub(crate) fn read(message: &Value<'_>, request: &mut Request) -> Result<(), Reject> {
@@ -41,7 +42,7 @@ pub(crate) fn read(message: &Value<'_>, request: &mut Request) -> Result<(), Rej
         "user" => {
             let mut parts = content(&mut members, request)?;
             if parts.is_empty() {
-                // Without a turn the one before would end the conversation.
+                // Without this turn the turn before it would end the conversation.
                 parts.push(Part::Text(String::new()));
             }
             parts.into_iter().for_each(|part| request.push(Role::User, part));
@@ -75,7 +76,7 @@ fn system(members: &mut Members<'_>, request: &mut Request) -> Result<(), Reject
     Ok(())
 }
 
-/// A message's content: a text, or a list of parts.
+/// Reads a message's content: a text, or a list of parts.
 fn content(members: &mut Members<'_>, request: &mut Request) -> Result<Vec<Part>, Reject> {
     let Some(value) = members.take("content") else { return Ok(Vec::new()) };
     content_of(&value, request, part)
@@ -103,7 +104,7 @@ fn picture(members: &mut Members<'_>, request: &mut Request) -> Result<Option<Pa
     let missing = Reject::missing(&members.at("image_url"), "an object with a url");
     let value = members.take("image_url").ok_or(missing)?;
     if value.is_string() {
-        // Mistral's way.
+        // Mistral's form.
         return Ok(image(&value.string()?, value.path(), None, request));
     }
     let mut inner = value.members()?;
@@ -146,7 +147,8 @@ fn assistant(members: &mut Members<'_>, request: &mut Request) -> Result<(), Rej
     let path = members.at("content");
     for part in content(members, request)? {
         match part {
-            // `content: ""` beside calls is as good as null; others refuse an empty text.
+            // `content: ""` beside calls means the same as null; other providers refuse an empty
+            // text.
             Part::Text(text) if text.is_empty() => {}
             Part::Text(_) | Part::Refusal(_) | Part::Reasoning { .. } => {
                 request.push(Role::Assistant, part);
@@ -200,8 +202,8 @@ fn custom_call(mut members: Members<'_>, request: &mut Request) -> Result<Part, 
     Ok(Part::Call { id, name, arguments, signed })
 }
 
-/// Reasoning that a provider has it back from: as a text, under either of two names, and as
-/// `reasoning_details`, which have the proofs. Where a text stands in both, it is one.
+/// Reads reasoning that is sent back to a provider: as a text in one of two fields, and as
+/// `reasoning_details`, which have the signatures. A text that is in both is read once.
 fn reasoning(members: &mut Members<'_>, request: &mut Request) -> Result<Vec<Part>, Reject> {
     let other = members.string("reasoning")?;
     let plain = members.string("reasoning_content")?.or(other).filter(|text| !text.is_empty());
@@ -245,7 +247,7 @@ fn reasoning(members: &mut Members<'_>, request: &mut Request) -> Result<Vec<Par
     Ok(parts)
 }
 
-/// Adds a piece; clients that gather a stream send back its pieces, under one index.
+/// Adds a piece. Clients that collect a stream send its pieces back under one index.
 fn add(part: Part, continues: bool, parts: &mut Vec<Part>) {
     match (part, parts.last_mut()) {
         (

@@ -15,7 +15,7 @@ fn with(field: &str) -> Request {
     read(&format!(r#"{{"messages":[{{"role":"user","content":"hi"}}],{field}}}"#))
 }
 
-/// What is said, in short.
+/// The content of a request, in short form.
 fn story(messages: &str) -> Vec<String> {
     let request = read(&format!(r#"{{"messages":{messages}}}"#));
     let system = request.system.iter().map(|text| format!("system {text}"));

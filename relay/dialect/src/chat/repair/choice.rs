@@ -1,4 +1,4 @@
-//! The calls of one choice, and those whose name is not whole yet.
+//! Corrects the calls of one choice, and keeps back those whose name is not whole yet.
 
 use crate::chat::calls::{Calls, Entry, Step};
 use crate::chat::repair::json::{object_of, set};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashSet};
 pub(crate) struct Context<'c> {
     pub(crate) request: &'c str,
     pub(crate) names: &'c Names,
-    /// Pieces of a stream, not a whole answer.
+    /// The entries are pieces of a stream, not of a whole answer.
     pub(crate) is_stream: bool,
     /// The choice has its finish reason.
     pub(crate) has_ended: bool,
@@ -23,10 +23,10 @@ pub(crate) struct Context<'c> {
 #[derive(Debug, Default)]
 pub(crate) struct Choice {
     calls: Calls,
-    /// The index under which the client knows each call.
+    /// The index that the client has for each call.
     indexes: Vec<u64>,
     taken: HashSet<u64>,
-    /// Calls whose beginning is kept back, since their name may go on.
+    /// Calls whose beginning is kept back, since their name may still be incomplete.
     kept: BTreeMap<usize, Kept>,
     kept_bytes: usize,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Choice {
 /// The beginning of a call.
 #[derive(Debug)]
 struct Kept {
-    /// Its first entry, put right.
+    /// Its first entry, corrected.
     fields: Fields,
     /// `function`, or `custom`.
     holder: &'static str,
@@ -42,21 +42,21 @@ struct Kept {
     arguments: String,
 }
 
-/// The entries of a chunk as the client is told them.
+/// The entries of a chunk as the client gets them.
 #[derive(Debug)]
 pub(crate) struct Entries {
     pub(crate) entries: Vec<String>,
     pub(crate) is_repair: bool,
 }
 
-/// What becomes of one entry.
+/// What is done with one entry.
 #[derive(Debug)]
 enum Becomes {
-    /// It goes on as it is.
+    /// It is passed on unchanged.
     Same,
-    /// It is told so; whether that is more than another name.
+    /// It is passed on in this form. The flag: more than its name was changed.
     Told(String, bool),
-    /// It waits.
+    /// It is kept back.
     Waits,
 }
 
@@ -77,7 +77,7 @@ impl Choice {
         self.calls.held().saturating_add(self.kept_bytes)
     }
 
-    /// The old `function_call`, put right.
+    /// The old `function_call`, corrected.
     pub(crate) fn old(&mut self, raw: &RawValue) -> Option<String> {
         self.calls.next_delta();
         let entry = Entry::old(raw);
@@ -94,7 +94,7 @@ impl Choice {
         Some(object_of(&inner))
     }
 
-    /// The entries of one delta, put right; `None`: they are fine as they are.
+    /// The entries of one delta, corrected; `None`: they are fine as they are.
     pub(crate) fn entries(
         &mut self,
         entries: &[&RawValue],
@@ -109,7 +109,7 @@ impl Choice {
             let known = self.calls.len();
             let becomes = self.entry(raw, position, context)?;
             if self.calls.len() > known {
-                // Another call has begun: those before it have their names.
+                // Another call has begun, so the names of those before it are whole.
                 any |= self.release_before(known, context, &mut told);
             }
             match becomes {
@@ -177,7 +177,7 @@ impl Choice {
         })
     }
 
-    /// An entry of a call that is kept back. Its arguments set it free, if it has a name.
+    /// Handles an entry of a call that is kept back. If the call has a name, arguments release it.
     fn go_on(&mut self, call: usize, entry: &Entry<'_>, context: &Context<'_>) -> Becomes {
         if let Some(kept) = self.kept.get_mut(&call) {
             kept.arguments.push_str(entry.json.escaped());
@@ -189,8 +189,8 @@ impl Choice {
         self.release(call, context).map_or(Becomes::Waits, |told| Becomes::Told(told, true))
     }
 
-    /// Whether the name of a call may not be whole. Arguments come after it; only a call that
-    /// has none at all may still get one.
+    /// Whether the name of a call may be incomplete. Arguments come after the name; only a call
+    /// without any name may still get one later.
     fn name_may_go_on(&self, call: usize, entry: &Entry<'_>, context: &Context<'_>) -> bool {
         let name = self.calls.get(call).map_or("", |known| &known.name);
         let has_json = self.calls.get(call).is_some_and(|known| known.has_json);
@@ -199,7 +199,8 @@ impl Choice {
         is_nameless || (entry.json.is_empty() && !has_json && goes_on())
     }
 
-    /// Tells the calls before `end` that are kept back and have a name; whether there were any.
+    /// Releases the calls before `end` that are kept back and have a name. Returns whether there
+    /// were any.
     fn release_before(
         &mut self,
         end: usize,
@@ -214,7 +215,7 @@ impl Choice {
         told.len() > before
     }
 
-    /// The beginning of a call that was kept back, with its whole name.
+    /// The beginning of a call that was kept back, now with its whole name.
     fn release(&mut self, call: usize, context: &Context<'_>) -> Option<String> {
         let Kept { mut fields, holder, arguments } = self.kept.remove(&call)?;
         let known = self.calls.get(call)?;
@@ -233,7 +234,7 @@ impl Choice {
         Some(object_of(&fields))
     }
 
-    /// Gives a call the index under which the client knows it; whether it had another one.
+    /// Sets the index that the client has for a call. Returns whether it was another one.
     fn number(&self, call: usize, fields: &mut Fields, context: &Context<'_>) -> bool {
         let index = self.indexes.get(call).copied().unwrap_or_default().to_string();
         context.is_stream
@@ -241,7 +242,7 @@ impl Choice {
             && set(fields, "index", index)
     }
 
-    /// Gives a call the client's own name; whether it had another one.
+    /// Restores the client's own name of a call's tool. Returns whether it was another one.
     fn restore(
         &self,
         call: usize,
@@ -259,7 +260,7 @@ impl Choice {
             && set(fields, holder, object_of(&inner))
     }
 
-    /// Gives the call that has just begun an index of its own.
+    /// Gives a new call an index of its own.
     fn index(&mut self, wanted: Option<u64>) {
         let next = || self.taken.iter().max().map_or(0, |most| most.saturating_add(1));
         let index = wanted.filter(|index| !self.taken.contains(index)).unwrap_or_else(next);
@@ -272,7 +273,7 @@ fn inner(fields: &Fields, holder: &str) -> Fields {
     fields.text(holder).and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default()
 }
 
-/// Takes out a name that is repeated, and puts arguments that are no string into one.
+/// Removes a name that is repeated, and puts arguments that are not a string into one.
 fn put_right(inner: &mut Fields, repeats: bool) {
     if repeats {
         set(inner, "name", "null".to_owned());

@@ -1,9 +1,9 @@
-//! Members of a payload that are changed.
+//! Changes members of a payload.
 
 use crate::common::fields::{Fields, Writer};
 use serde_json::value::RawValue;
 
-/// Sets a member; whether `json` is JSON.
+/// Sets a member. Returns whether `json` is JSON.
 pub(crate) fn set(fields: &mut Fields, key: &str, json: String) -> bool {
     RawValue::from_string(json).map(|raw| fields.set(key.to_owned(), raw)).is_ok()
 }

@@ -1,4 +1,4 @@
-//! Turns as messages of chat.
+//! Writes turns as chat messages.
 
 use crate::common::openai::{ATTACHED_BY_MODEL, Url, file_name, paragraphs, result_text, url};
 use crate::neutral::{Part, Request, Role, Turn, Unsupported};
@@ -15,7 +15,7 @@ pub(crate) enum Message<'a> {
         content: Content<'a>,
     },
     Assistant {
-        /// `null` beside calls: an empty text is refused by some.
+        /// `null` beside calls: some providers refuse an empty text.
         content: Option<Cow<'a, str>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         refusal: Option<String>,
@@ -92,9 +92,9 @@ pub(crate) fn write(request: &Request) -> Result<Vec<Message<'_>>, Unsupported> 
     Ok(messages)
 }
 
-/// Results come first, since they must follow their calls at once. A `tool` message has
-/// text alone, so what else a tool gave follows in the user's message, under the call's id:
-/// that way the model sees all of it.
+/// Results come first, since they must directly follow their calls. A `tool` message has only text,
+/// so everything else that a tool returned follows in the user's message, under the call's id. So
+/// the model sees all of it.
 fn user<'a>(turn: &'a Turn, messages: &mut Vec<Message<'a>>) -> Result<(), Unsupported> {
     let mut pieces = Vec::new();
     for part in &turn.parts {
@@ -154,7 +154,7 @@ fn piece(part: &Part) -> Result<Piece<'_>, Unsupported> {
         }
         Part::File(file) => {
             let file_data = url(&file.source, "a file")?;
-            // OpenAI takes documents as data alone.
+            // OpenAI accepts documents only as data.
             if !file_data.is_data() {
                 return Err(Unsupported { field: "a file by its address".to_owned() });
             }
@@ -166,8 +166,8 @@ fn piece(part: &Part) -> Result<Piece<'_>, Unsupported> {
     })
 }
 
-/// Reasoning stays behind: chat has no word for it that everybody takes back, and its proof
-/// is of no use to another provider.
+/// Reasoning is left out: chat has no field for it that all providers accept back, and its
+/// signature is of no use to another provider.
 fn assistant<'a>(turn: &'a Turn, messages: &mut Vec<Message<'a>>) -> Result<(), Unsupported> {
     let mut texts = Vec::new();
     let mut refusal: Option<String> = None;

@@ -1,4 +1,4 @@
-//! The body's shape, field for field as Gemini names them.
+//! The body, with Gemini's names for its fields.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -45,7 +45,7 @@ pub(crate) enum Part<'a> {
     },
     Call {
         function_call: Call<'a>,
-        /// Gemini's proof that the call is its own.
+        /// Gemini's signature, which proves that the call is its own.
         #[serde(skip_serializing_if = "Option::is_none")]
         thought_signature: Option<&'a str>,
     },
@@ -84,7 +84,7 @@ pub(crate) struct Response<'a> {
     pub(crate) response: Returned,
 }
 
-/// What a tool gave back: always an object.
+/// A tool's result: always an object.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Returned {

@@ -1,4 +1,4 @@
-//! The conversation, as Gemini takes it.
+//! Writes the conversation in a form that Gemini accepts.
 
 use crate::gemini::write_request::body::{
     Call, Content, FileData, InlineData, Part, Response, Returned,
@@ -8,21 +8,21 @@ use serde_json::value::RawValue;
 use shared::Dialect;
 use std::collections::{HashMap, VecDeque};
 
-/// Begins the ids that this relay makes for calls to which Gemini gave none.
+/// The beginning of the ids that this relay makes for calls to which Gemini gave none.
 const RELAYS_OWN: &str = "call_";
 
-/// Stands, by Google's leave, for the proof of a call that none of its models made.
+/// The value that Google allows in place of the signature of a call that none of its models made.
 const FOREIGN: &str = "skip_thought_signature_validator";
 
-/// Models before those that refuse a turn whose first call has no proof.
+/// Older models, which accept a turn whose first call has no signature.
 const LENIENT: &[&str] = &["gemini-1", "gemini-2"];
 
-/// Whether `model` is one of them.
+/// Whether `model` is one of these older models.
 pub(crate) fn is_old(model: &str) -> bool {
     LENIENT.iter().any(|old| model.contains(old))
 }
 
-/// Media types by the ending of a file's name; Gemini wants to be told.
+/// Media types by the ending of a file's name: Gemini requires a media type.
 const ENDINGS: &[(&str, &str)] = &[
     ("png", "image/png"),
     ("jpg", "image/jpeg"),
@@ -39,7 +39,7 @@ const ENDINGS: &[(&str, &str)] = &[
     ("xml", "text/xml"),
 ];
 
-/// Sound, by chat's word for its format.
+/// Media types of audio, by chat's word for the format.
 const SOUNDS: &[(&str, &str)] = &[
     ("wav", "audio/wav"),
     ("mp3", "audio/mpeg"),
@@ -75,7 +75,7 @@ pub(crate) fn write<'a>(
         return unable("a last message of the user's without a word");
     }
     for content in &mut contents {
-        // Stable: responses come first and everything keeps its order otherwise.
+        // The sort is stable: responses come first, and everything else keeps its order.
         content.parts.sort_by_key(|part| {
             content.role == Some("user") && !matches!(part, Part::Response { .. })
         });
@@ -86,8 +86,8 @@ pub(crate) fn write<'a>(
     Ok(contents)
 }
 
-/// Lets the first call of a turn pass that another provider's model made, or whose proof the
-/// client lost.
+/// Makes Gemini accept the first call of a turn if another provider's model made it, or if the
+/// client lost its signature.
 fn vouch(content: &mut Content<'_>) {
     let first = content.parts.iter_mut().find_map(|part| match part {
         Part::Call { thought_signature, .. } => Some(thought_signature),
@@ -98,11 +98,12 @@ fn vouch(content: &mut Content<'_>) {
     }
 }
 
-/// Names of the tools that were called, by their calls' ids: a result goes by the name.
+/// The names of the tools that were called, by their calls' ids: a result is matched by the tool's
+/// name.
 #[derive(Default)]
 struct Calls<'a> {
     named: HashMap<&'a str, &'a str>,
-    /// Of calls without an id, whose results come in the calls' order.
+    /// The names for calls without an id, whose results come in the calls' order.
     nameless: VecDeque<&'a str>,
 }
 
@@ -128,11 +129,12 @@ fn model_parts<'a>(
     let mut out = Vec::with_capacity(parts.len());
     let mut before = None;
     for part in parts {
-        // Where a client's dialect has no place for a call's proof, it stands before the call.
+        // If a client's dialect has no place for a call's signature, the signature is before the
+        // call.
         let proof_before = before.take();
         match part {
             neutral::Part::Text(text) | neutral::Part::Refusal(text) => out.extend(text_part(text)),
-            // Thoughts are not taken back; only the proofs of calls are asked for.
+            // Gemini does not accept reasoning back; it only asks for the signatures of calls.
             neutral::Part::Reasoning { .. } => {}
             neutral::Part::Redacted(signed) => before = gemini(signed),
             neutral::Part::Call { id, name, arguments, signed } => {
@@ -181,7 +183,7 @@ fn user_parts<'a>(
     Ok(out)
 }
 
-/// What is shown to the model: text, a picture, a document, sound.
+/// A part that the model is shown: text, a picture, a document, audio.
 fn shown(part: &neutral::Part) -> Result<Option<Part<'_>>, Unsupported> {
     match part {
         neutral::Part::Text(text) | neutral::Part::Refusal(text) => Ok(text_part(text)),
@@ -230,12 +232,12 @@ fn find(table: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
     table.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, found)| *found)
 }
 
-/// An id that may be Gemini's own. Those that the relay made mean nothing to it.
+/// An id that may be Gemini's own. Gemini does not know ids that the relay made.
 fn own_id(id: &str) -> Option<&str> {
     (!id.is_empty() && !id.starts_with(RELAYS_OWN)).then_some(id)
 }
 
-/// A call's arguments, spelled as they came.
+/// A call's arguments, as they were written.
 fn args(arguments: &str) -> Result<&RawValue, Unsupported> {
     let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
     match serde_json::from_str::<&RawValue>(arguments) {

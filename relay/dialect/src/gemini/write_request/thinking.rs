@@ -1,16 +1,17 @@
-//! How much Gemini is to think.
+//! Writes how much Gemini is asked to reason.
 
 use crate::gemini::write_request::body::ThinkingConfig;
 use crate::neutral::{Effort, Thinking};
 
-/// Least and most budget of the models whose name holds the word; out of them a request
-/// is refused. The last stands for every other name.
+/// The smallest and the largest budget of the models whose name contains the word; outside of them
+/// a request is refused. The last row is for all other names.
 const BUDGETS: &[(&str, u64, u64)] = &[("flash", 0, 24_576), ("pro", 128, 32_768), ("", 0, 32_768)];
 
-/// Models that do not think, or only where they are asked to, and refuse to be told not to.
+/// Models that do not reason, or only if they are asked to, and that refuse a request not to
+/// reason.
 const UNTHINKING: &[&str] = &["gemini-1", "gemini-2.0", "gemma"];
 
-/// None where nothing has to be said.
+/// The config for `thinking`; `None`: none has to be sent.
 pub(crate) fn write(
     thinking: Thinking,
     model: &str,
@@ -37,7 +38,7 @@ pub(crate) fn write(
         return None;
     }
     if least > 0 {
-        // It cannot be kept from thinking, only from thinking much.
+        // Its reasoning cannot be switched off, only limited.
         left_out.push("thinking");
     }
     Some(ThinkingConfig { thinking_budget, include_thoughts: false })

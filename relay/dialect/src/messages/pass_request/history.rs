@@ -1,9 +1,9 @@
-//! A history that the relay itself told, put into what Anthropic takes.
+//! Corrects a history that the relay itself wrote, so that Anthropic accepts it.
 //!
-//! An answer from another dialect's provider stands in a client's history as it was told:
-//! with texts of white space alone, which Anthropic refuses, and with ids of calls in
-//! letters that it refuses. A client cannot know, so here they go the way in which they go
-//! for a client of another dialect. A history without such things is not touched.
+//! The client's history holds an answer of another dialect's provider as the relay wrote it. It may
+//! have texts of only white space, and ids of calls with characters that Anthropic refuses. The
+//! client cannot know that, so here they are changed in the same way as for a client of another
+//! dialect. A history without them is not changed.
 
 use crate::common::fields::{Writer, push_array, push_string};
 use crate::messages::object::Object;
@@ -11,13 +11,13 @@ use crate::messages::pass_request::text::{text, text_block};
 use crate::messages::write_request::Ids;
 use serde_json::value::RawValue;
 
-/// The messages with what had to change; None where nothing had to.
+/// The messages with the corrections; `None`: nothing had to change.
 pub(crate) fn mended(messages: &[&RawValue]) -> Option<Vec<Box<RawValue>>> {
     let turns: Vec<Turn<'_>> = messages.iter().map(|raw| Turn::read(raw)).collect();
     let mut ids = Ids::default();
     let mut changed = false;
     let mut kept: Vec<(&str, String)> = Vec::with_capacity(turns.len());
-    // A message went away here, so its neighbours are one.
+    // A message was removed here, so its neighbours become one.
     let mut joins = false;
     for turn in &turns {
         let written = turn.write(&mut ids);
@@ -48,7 +48,7 @@ struct Turn<'a> {
     raw: &'a RawValue,
     role: String,
     message: Option<Object<'a>>,
-    /// None where the content is no list.
+    /// `None`: the content is not a list.
     blocks: Option<Vec<Block<'a>>>,
 }
 
@@ -58,7 +58,7 @@ struct Block<'a> {
 }
 
 enum Kind {
-    /// A text of white space alone.
+    /// A text of only white space.
     Blank,
     /// A call's id.
     Call(String),
@@ -88,7 +88,7 @@ impl<'a> Turn<'a> {
         let Some(blocks) = &self.blocks else {
             let words = message.text("content").ok().flatten();
             let is_blank = words.is_some_and(|words| words.trim().is_empty());
-            // A user's message is the user's own; it is for the provider to say what is wrong.
+            // A user's message comes from the user; if it is wrong, the provider says so.
             return if is_models && is_blank { Written::Nothing } else { Written::Same };
         };
         let mut changed = false;
@@ -161,7 +161,7 @@ fn with_content(message: &Object<'_>, blocks: &[String]) -> String {
     text(writer.finish())
 }
 
-/// Two messages of one role as one.
+/// Joins two messages of one role.
 fn joined(first: &str, second: &str) -> Option<String> {
     let read = |json| serde_json::from_str::<&RawValue>(json).ok();
     let first = Object::read(String::new(), read(first)?).ok()?;

@@ -1,8 +1,8 @@
-//! Texts as they stand in a request.
+//! Writes texts in a request.
 
 use crate::common::fields::Writer;
 
-/// `words` is JSON already.
+/// A text block; `words` is already JSON.
 pub(crate) fn text_block(words: &str) -> String {
     let mut writer = Writer::new(Vec::new());
     writer.string("type", "text");
@@ -10,7 +10,7 @@ pub(crate) fn text_block(words: &str) -> String {
     text(writer.finish())
 }
 
-/// JSON that was put together from text is text.
+/// JSON that was made from text is valid text.
 pub(crate) fn text(json: Vec<u8>) -> String {
     String::from_utf8(json).unwrap_or_default()
 }

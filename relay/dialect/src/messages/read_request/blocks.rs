@@ -1,4 +1,4 @@
-//! The content of messages, block by block.
+//! Reads the content of messages, block by block.
 
 use crate::common::reject::Reject;
 use crate::messages::known_fields::{self, of_kind};
@@ -9,14 +9,14 @@ use shared::Dialect;
 
 const OWN: Dialect = Dialect::AnthropicMessages;
 
-/// What may stand where. Each level is within the one before it, so that no request can
-/// send the reader deeper.
+/// The blocks that are allowed at each level. Each level allows only blocks of the level before it,
+/// so a request cannot make the reader recurse deeper.
 const IN_MESSAGE: &[&str] =
     &["text", "image", "document", "tool_use", "tool_result", "thinking", "redacted_thinking"];
 const IN_RESULT: &[&str] = &["text", "image", "document"];
 const IN_DOCUMENT: &[&str] = &["text", "image"];
 
-/// The content of a message: a string or blocks.
+/// Reads the content of a message: a string or blocks.
 pub(crate) fn content(at: &Object<'_>, unsupported: &mut Vec<String>) -> Result<Vec<Part>, Reject> {
     let Some(raw) = at.get("content") else {
         return Err(at.wrong_type("content", "a string or an array of blocks"));
@@ -24,7 +24,7 @@ pub(crate) fn content(at: &Object<'_>, unsupported: &mut Vec<String>) -> Result<
     parts(at, raw, IN_MESSAGE, unsupported)
 }
 
-/// Text alone: a string or text blocks. None where `key` is absent.
+/// Reads only text: a string or text blocks. Empty if `key` is absent.
 pub(crate) fn texts(
     at: &Object<'_>,
     key: &str,
@@ -52,7 +52,7 @@ fn list<'a>(at: &Object<'_>, key: &str, raw: &'a RawValue) -> Result<Vec<&'a Raw
         .map_err(|_| at.wrong_type(key, "a string or an array of blocks"))
 }
 
-/// The parts of `content`, of which only the kinds in `allowed` can be said.
+/// Reads the parts of `content`. Only the kinds in `allowed` are supported.
 fn parts(
     at: &Object<'_>,
     raw: &RawValue,
@@ -111,13 +111,13 @@ fn read_block(
                 .filter(|proof| !proof.is_empty())
                 .map(|proof| Signed::read(OWN, &proof)),
         },
-        // The table of blocks knows no other.
+        // The table of blocks has no other kind.
         _ => Part::Redacted(Signed::read(OWN, &block.required_text("data")?)),
     });
     Ok(())
 }
 
-/// Where an image or a document is. None where no other provider could find it.
+/// The source of an image or a document. `None`: no other provider could find it.
 fn source(block: &Object<'_>, unsupported: &mut Vec<String>) -> Result<Option<Source>, Reject> {
     let source = block.required_object("source")?;
     let kind = source.required_text("type")?;
@@ -140,7 +140,7 @@ fn source(block: &Object<'_>, unsupported: &mut Vec<String>) -> Result<Option<So
     })
 }
 
-/// A document. One that is text becomes text, under its title: every dialect has that.
+/// Reads a document. A text document becomes text, under its title: every dialect has text.
 fn document(
     block: &Object<'_>,
     unsupported: &mut Vec<String>,

@@ -1,6 +1,6 @@
-//! Base64, read: Anthropic takes a document of text as text.
+//! Decodes base64: Anthropic accepts text documents only as text.
 
-/// The text that `data` stands for. None where it is no base64, or no UTF-8.
+/// The text in `data`; `None`: it is not base64, or not UTF-8.
 pub(crate) fn decode_text(data: &str) -> Option<String> {
     let mut out = Vec::with_capacity(data.len() / 4 * 3);
     let (mut bits, mut count) = (0u32, 0u32);
@@ -15,7 +15,7 @@ pub(crate) fn decode_text(data: &str) -> Option<String> {
             out.push(u8::try_from((bits >> count) & 0xFF).ok()?);
         }
     }
-    // A single letter at the end stands for no byte.
+    // A single character at the end does not make a byte.
     if count == 6 { None } else { String::from_utf8(out).ok() }
 }
 

@@ -1,4 +1,4 @@
-//! The body's shape, field for field as Anthropic names them.
+//! The body, with Anthropic's names for its fields.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -73,7 +73,7 @@ pub(crate) struct Tool<'a> {
 pub(crate) enum Json<'a> {
     /// As the client wrote it.
     Written(&'a RawValue),
-    /// That of a tool that takes nothing.
+    /// The schema of a tool without arguments.
     Nothing {
         #[serde(rename = "type")]
         kind: &'static str,
@@ -159,7 +159,7 @@ pub(crate) enum Block<'a> {
     },
 }
 
-/// Where data is.
+/// The place of data.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Source<'a> {

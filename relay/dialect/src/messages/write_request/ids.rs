@@ -1,18 +1,18 @@
-//! Ids of tool calls, in letters that Anthropic takes.
+//! Writes ids of tool calls in a form that Anthropic accepts.
 //!
-//! Other providers' ids may hold any letter, be empty, or come twice in a conversation;
-//! Anthropic refuses all three. A call and its result are changed alike.
+//! Other providers' ids may have any characters, be empty, or occur twice in a conversation;
+//! Anthropic refuses all three. The ids of a call and of its result change in the same way.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The ids of one conversation, in its order.
 #[derive(Default)]
 pub(crate) struct Ids<'a> {
-    /// Written ids of calls whose results are still to come, by the client's id.
+    /// The written ids of calls whose results are still to come, by the client's id.
     open: HashMap<&'a str, VecDeque<String>>,
     used: HashSet<String>,
-    /// The number to try next for ids that come again. Without it a conversation of one
-    /// id alone would take the square of its length.
+    /// The number to try next for ids that are used again. Without it the time for a conversation
+    /// with only one id would be quadratic.
     next: HashMap<String, usize>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Ids<'a> {
         written
     }
 
-    /// `wanted` with the first number that nobody has; an empty one is called a call.
+    /// `wanted` with the first number that is not used; an empty id becomes `call`.
     fn numbered(&mut self, wanted: String) -> String {
         let stem = if wanted.is_empty() { "call" } else { wanted.as_str() };
         let mut n = self.next.get(stem).copied().unwrap_or_default();
@@ -43,7 +43,7 @@ impl<'a> Ids<'a> {
         written
     }
 
-    /// The id of the call that a result belongs to. A result of no call keeps its own.
+    /// The id of the call that a result belongs to. A result without a call keeps its own id.
     pub(crate) fn of_result(&mut self, id: &str) -> String {
         let call = self.open.get_mut(id).and_then(VecDeque::pop_front);
         call.unwrap_or_else(|| if id.is_empty() { "call_0".to_owned() } else { cleaned(id) })

@@ -1,10 +1,10 @@
-//! Sampling and stop sequences, as far as Anthropic lets them be set.
+//! Writes sampling and stop sequences, as far as Anthropic accepts them.
 
 use crate::neutral::Request;
 
-/// While it thinks, `top_p` may not be lower.
+/// With thinking, `top_p` must not be lower than this.
 const LEAST_TOP_P: f64 = 0.95;
-/// The default of `temperature` and of `top_p`; to say it changes nothing.
+/// The default of `temperature` and of `top_p`; sending it changes nothing.
 const DEFAULT: f64 = 1.0;
 
 /// What is sent.
@@ -25,12 +25,12 @@ pub(crate) fn write<'a>(
     let mut top_p = request.top_p;
     let mut top_k = request.top_k;
     if thinks {
-        // At its default it is fine to be silent about it.
+        // A field that has its default value may be left out silently.
         changed |= temperature.take().is_some_and(|asked| asked < DEFAULT);
         top_p = top_p.filter(|asked| *asked >= LEAST_TOP_P);
         top_k = None;
     } else if temperature.is_some() && top_p.is_some() {
-        // Newer models refuse to be told both, so the one that says something stays.
+        // Newer models refuse both fields together, so the one that is not at its default stays.
         let silent = temperature == Some(DEFAULT) && top_p != Some(DEFAULT);
         *if silent { &mut temperature } else { &mut top_p } = None;
     }

@@ -1,21 +1,21 @@
-//! How many tokens there are, and how many of them are for thinking.
+//! Finds the limit of tokens, and how many of them are for thinking.
 
 use crate::messages::write_request::body;
 use crate::neutral::{Effort, Request, Target, Thinking, ToolChoice};
 
-/// Anthropic's least budget.
+/// The smallest budget that Anthropic accepts.
 const LEAST: u64 = 1024;
-/// Room for the answer itself, where the client did not say how long it may be.
+/// Tokens for the answer itself, if the client did not set a limit.
 const ANSWER: u64 = 8192;
 
-/// Limit and thinking of a request.
+/// The limit and the thinking of a request.
 pub(crate) struct Plan {
     pub(crate) max_tokens: u64,
     pub(crate) thinking: Option<body::Thinking>,
 }
 
 impl Plan {
-    /// `may_think`: the history does not forbid it.
+    /// `may_think`: the history allows thinking.
     pub(crate) fn of(
         request: &Request,
         target: &Target<'_>,
@@ -24,11 +24,11 @@ impl Plan {
     ) -> Self {
         let most = target.max_output;
         let unthinking = request.max_output.or(most).unwrap_or(ANSWER);
-        // Anthropic refuses to think where a call is forced.
+        // Anthropic refuses thinking if a tool call is forced.
         let forced = matches!(request.tool_choice, Some(ToolChoice::Any | ToolChoice::Named(_)));
         let plan = match request.thinking.and_then(wish) {
             None => return Self { max_tokens: unthinking, thinking: None },
-            // Without a budget it does not insist on proofs in the history.
+            // Without a budget Anthropic does not require signatures in the history.
             Some(None) => (!forced).then_some((unthinking, body::Thinking::Adaptive)),
             Some(Some(budget)) => {
                 let with_answer = budget.saturating_add(ANSWER);
@@ -47,7 +47,8 @@ impl Plan {
     }
 }
 
-/// What is asked for: nothing, `Some(None)` as much as the model likes, or a budget.
+/// What the request asks for. `None`: no thinking; `Some(None)`: as much as the model decides; else
+/// a budget.
 fn wish(thinking: Thinking) -> Option<Option<u64>> {
     match thinking {
         Thinking::Off | Thinking::Effort(Effort::Minimal) => None,
@@ -60,8 +61,8 @@ fn wish(thinking: Thinking) -> Option<Option<u64>> {
     }
 }
 
-/// A budget that the client named is kept as long as it is below the limit. One that is made
-/// of a degree leaves room for the answer: its client thought of no number.
+/// A budget that the client set is kept if it is below the limit. A budget that was made from an
+/// effort leaves tokens for the answer, since the client did not set a number.
 fn fit_wish(thinking: Option<Thinking>, budget: u64, max_tokens: u64) -> Option<u64> {
     let is_roomy = max_tokens >= budget.saturating_add(ANSWER);
     if is_roomy || !matches!(thinking, Some(Thinking::Effort(_))) {
@@ -70,8 +71,8 @@ fn fit_wish(thinking: Option<Thinking>, budget: u64, max_tokens: u64) -> Option<
     Some(budget.min(max_tokens - max_tokens.div_ceil(4))).filter(|budget| *budget >= LEAST)
 }
 
-/// The budget within a limit, which it must stay below: as it is, or lowered so that a
-/// quarter is left for the answer. None where Anthropic's least does not fit.
+/// A budget that is below the limit: as it is, or lowered so that a quarter of the limit is left
+/// for the answer. `None`: the smallest budget that Anthropic accepts does not fit.
 pub(crate) fn fit_budget(budget: u64, max_tokens: u64) -> Option<u64> {
     if budget < max_tokens {
         return Some(budget);

@@ -1,4 +1,4 @@
-//! The conversation, as Anthropic takes it.
+//! Writes the conversation in a form that Anthropic accepts.
 
 use crate::messages::write_request::base64::decode_text;
 use crate::messages::write_request::body::{Block, Message, Source};
@@ -8,18 +8,18 @@ use serde_json::value::RawValue;
 use shared::Dialect;
 use std::borrow::Cow;
 
-/// Pictures that Anthropic looks at.
+/// The types of pictures that Anthropic accepts.
 const PICTURES: &[&str] = &["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-/// What has been said so far.
+/// The conversation so far.
 pub(crate) struct History<'a> {
     /// Turns in order, the user's first.
     pub(crate) messages: Vec<Message<'a>>,
-    /// What the model said before the user did, in words for the system prompt: the first
-    /// message must be the user's, and to invent one would put words in a mouth.
+    /// The model's text before the user's first message, as a text for the system prompt. The first
+    /// message must be the user's, and the relay must not invent one.
     pub(crate) opening: Option<String>,
-    /// Anthropic would think on from here. It refuses to where its last turn calls tools,
-    /// or is to be carried on, without proof of the thoughts before that.
+    /// Anthropic would accept thinking after this history. It refuses if the model's last turn
+    /// calls tools, or is to be continued, and there is no signed reasoning before that.
     pub(crate) may_think: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn write(request: &Request) -> Result<History<'_>, Unsupported> {
     }
     let opening = take_opening(&mut messages)?;
     for message in messages.iter_mut().filter(|message| message.role == "user") {
-        // Stable: results come first and everything keeps its order otherwise.
+        // The sort is stable: results come first, and everything else keeps its order.
         message.content.sort_by_key(|block| !matches!(block, Block::ToolResult { .. }));
     }
     let may_think = may_think(&messages);
@@ -91,7 +91,7 @@ fn may_think(messages: &[Message<'_>]) -> bool {
         .any(|block| matches!(block, Block::Thinking { .. } | Block::RedactedThinking { .. }))
 }
 
-/// An answer that is to be carried on may not end in white space.
+/// Removes white space at the end of an answer that is to be continued: Anthropic refuses it.
 fn trim_prefill(messages: &mut [Message<'_>]) {
     if let Some(last) = messages.last_mut().filter(|last| last.role == "assistant")
         && let Some(Block::Text { text }) = last.content.last_mut()
@@ -127,7 +127,8 @@ fn assistant_blocks<'a>(
     for part in parts {
         match part {
             Part::Text(text) | Part::Refusal(text) => blocks.extend(text_block(text)),
-            // Thoughts without Anthropic's proof are refused, and no other is sent them.
+            // Anthropic refuses reasoning without its own signature, so only reasoning with it is
+            // sent.
             Part::Reasoning { text, signed } => {
                 let proof = signed.as_ref().filter(own);
                 blocks.extend(
@@ -149,7 +150,7 @@ fn assistant_blocks<'a>(
     Ok(blocks)
 }
 
-/// What is shown to the model: text, a picture, a document. An empty text is nothing.
+/// A block that the model is shown: text, a picture, a document. `None` for an empty text.
 fn shown(part: &Part) -> Result<Option<Block<'_>>, Unsupported> {
     match part {
         Part::Text(text) | Part::Refusal(text) => Ok(text_block(text)),
@@ -163,7 +164,7 @@ fn shown(part: &Part) -> Result<Option<Block<'_>>, Unsupported> {
     }
 }
 
-/// Anthropic refuses a text of white space alone.
+/// A block of text. Anthropic refuses a text of only white space.
 fn text_block(text: &str) -> Option<Block<'_>> {
     (!text.trim().is_empty()).then_some(Block::Text { text })
 }
@@ -199,7 +200,7 @@ fn document(file: &File) -> Result<Source<'_>, Unsupported> {
     }
 }
 
-/// A call's arguments, spelled as they came.
+/// A call's arguments, as they were written.
 fn input(arguments: &str) -> Result<&RawValue, Unsupported> {
     let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
     match serde_json::from_str::<&RawValue>(arguments) {

@@ -1,4 +1,4 @@
-//! Requests that were recorded, told to every dialect.
+//! Requests that were recorded, written in every dialect.
 
 use super::*;
 use crate::tests::{Corpus, corpora};

@@ -1,4 +1,4 @@
-//! Whatever a request says is told, named as left out, listed as harmless, or refused.
+//! Each field of a request is sent, named as left out, listed as harmless, or refused.
 
 use super::*;
 

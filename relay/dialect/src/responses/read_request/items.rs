@@ -1,4 +1,4 @@
-//! Input items of responses as turns.
+//! Reads input items of responses into turns.
 
 use crate::common::members::{Members, Rule, Value};
 use crate::common::openai::{
@@ -10,8 +10,8 @@ use crate::responses::read_request::tools::{self, qualified};
 use crate::responses::references::UNKNOWN;
 use shared::Dialect;
 
-/// What an answer said of its own items, sent back as it came, and what OpenAI's SDK for
-/// JavaScript read out of it.
+/// Members of an answer's items that clients send back, and what OpenAI's SDK for JavaScript adds
+/// to them.
 const ITEM: &[Rule] = &[
     Rule::harmless("id"),
     Rule::harmless("status"),
@@ -20,7 +20,7 @@ const ITEM: &[Rule] = &[
     CACHE_MARK,
 ];
 
-/// Whose word it is that there are more tools.
+/// Members that only tell who adds more tools.
 const LATE_TOOLS: &[Rule] = &[
     Rule::harmless("id"),
     Rule::harmless("role"),
@@ -37,7 +37,7 @@ const PART: &[Rule] = &[
 ];
 
 pub(crate) fn read(items: &[Value<'_>], request: &mut Request) -> Result<(), Reject> {
-    // A proof of Gemini's belongs to the call behind it.
+    // A signature of Gemini belongs to the call after it.
     let mut proof = None;
     let mut before_last = request.system.len();
     for item in items {
@@ -61,13 +61,14 @@ pub(crate) fn read(items: &[Value<'_>], request: &mut Request) -> Result<(), Rej
                 Some(part) => request.push(Role::Assistant, part),
                 None => {}
             },
-            // Tools that came late, or that the model looked for, are tools.
+            // Tools that were added later, or that the model searched for, are tools like all
+            // others.
             Some("additional_tools" | "tool_search_output") => {
                 tools::read_all(&members.list("tools")?, request)?;
                 members.finish(LATE_TOOLS, request);
                 continue;
             }
-            // What the provider searched is not there, and what it made of it is.
+            // The provider's search is left out; the model's answer after it is kept.
             Some(kind @ ("web_search_call" | "tool_search_call")) => {
                 request.left_out.extend(tools::spare(kind));
                 continue;
@@ -99,7 +100,7 @@ fn message(members: &mut Members<'_>, request: &mut Request) -> Result<(), Rejec
         None => Vec::new(),
     };
     match role.as_str() {
-        // Without a turn the one before would end the conversation.
+        // Without this turn the turn before it would end the conversation.
         "user" if parts.is_empty() => request.push(Role::User, Part::Text(String::new())),
         "user" => parts.into_iter().for_each(|part| request.push(Role::User, part)),
         "system" | "developer" => {
@@ -186,7 +187,8 @@ fn result(members: &mut Members<'_>, request: &mut Request) -> Result<Part, Reje
     Ok(Part::Result { id, parts, is_error: false })
 }
 
-/// Reasoning with a text is a text with its proof; without one it is its provider's secret.
+/// Reads reasoning. If it has a text, it is that text with its signature; else only its provider
+/// can read it.
 fn reasoning(members: &mut Members<'_>, request: &mut Request) -> Result<Option<Part>, Reject> {
     let mut text = String::new();
     for (list, kind) in [("content", "reasoning_text"), ("summary", "summary_text")] {
@@ -204,7 +206,7 @@ fn reasoning(members: &mut Members<'_>, request: &mut Request) -> Result<Option<
             text.push_str(&piece);
         }
         if !text.is_empty() {
-            // The full text says all that its summary says.
+            // The full text includes everything that is in its summary.
             members.take("summary");
             break;
         }

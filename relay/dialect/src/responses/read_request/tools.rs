@@ -1,10 +1,10 @@
-//! Tools of responses. Beside functions there are some that only this dialect has.
+//! Reads tools of responses. Some of them exist only in this dialect.
 //!
-//! Programs such as Codex offer all of them in every request, so a rung of another dialect
-//! is asked for what it can do: a function in a namespace is a function with a longer name,
-//! and one that takes free text is one that takes a text. What the provider would have run
-//! is left out where there are others, since most answers need no search. Where it is all
-//! that there is, it was what the client asked for.
+//! Programs such as Codex offer all of them in every request, so a rung of another dialect gets
+//! those that it can have. A function in a namespace becomes a function with a longer name. A tool
+//! that takes free text becomes a function with a text as its argument. A tool that the provider
+//! would run is left out if there are other tools, since most answers need no search. If it is the
+//! only tool, the client asked for it, so it is unsupported.
 
 use crate::common::members::{Members, Rule, Value};
 use crate::common::openai::{CACHE_MARK, free_text, function};
@@ -14,22 +14,23 @@ use std::collections::HashSet;
 
 const TOOL: &[Rule] = &[
     CACHE_MARK,
-    // It is offered at once instead of once the model has looked for it.
+    // The tool is offered at once, not after the model has searched for it.
     Rule::harmless("defer_loading"),
 ];
 
-/// What a namespace is for, its functions say themselves.
+/// The functions of a namespace describe themselves.
 const NAMESPACE: &[Rule] = &[CACHE_MARK, Rule::harmless("description")];
 
-/// What is left out beside other tools, by the beginning of its type, and the word for that.
+/// The tools that are left out if there are others: the beginning of the type, and the name under
+/// which it is reported.
 const SPARE: &[(&str, &str)] = &[
     ("web_search", "web_search"),
     ("image_generation", "image_generation"),
-    // With it a model finds tools that are not offered yet.
+    // With it a model searches for tools that are not offered yet.
     ("tool_search", "tool_search"),
 ];
 
-/// The word for a tool, or an item, of this type where it is left out.
+/// The name under which a tool or an item of this type is reported as left out.
 pub(crate) fn spare(kind: &str) -> Option<&'static str> {
     SPARE.iter().find(|(start, _)| kind.starts_with(start)).map(|(_, word)| *word)
 }
@@ -55,7 +56,7 @@ fn read(tools: &[Value<'_>], request: &mut Request) -> Result<(), Reject> {
     Ok(())
 }
 
-/// Reads tools that are offered. Those that stood in the conversation already are no new ones.
+/// Reads tools that are offered. Tools that were already in the conversation are not added again.
 pub(crate) fn read_all(tools: &[Value<'_>], request: &mut Request) -> Result<(), Reject> {
     read(tools, request)?;
     let mut seen = HashSet::new();
@@ -80,7 +81,7 @@ fn tool(
             free_text(&mut members, name, request)?;
             members.finish(TOOL, request);
         }
-        // One within another would be a name that has no way back.
+        // The name of a namespace within another one could not be restored.
         "namespace" if namespace.is_empty() => {
             let name = members.required("name")?;
             for value in members.list("tools")? {
@@ -96,12 +97,12 @@ fn tool(
     Ok(())
 }
 
-/// A tool's name behind its namespace, if it has one.
+/// A tool's name after its namespace, if it has one.
 pub(crate) fn qualified(namespace: &str, name: String) -> String {
     if namespace.is_empty() { name } else { format!("{namespace}{NAMESPACE_END}{name}") }
 }
 
-/// The tool that is to be called.
+/// The tool that must be called.
 pub(crate) fn chosen(
     mut members: Members<'_>,
     request: &mut Request,

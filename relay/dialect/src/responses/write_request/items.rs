@@ -1,4 +1,4 @@
-//! Turns as input items of responses.
+//! Writes turns as input items of responses.
 
 use crate::common::openai::{ATTACHED_BY_MODEL, Url, file_name, result_text, url};
 use crate::neutral::{Part, Request, Role, Signed, Turn, Unsupported};
@@ -74,12 +74,12 @@ const fn is_models(item: &Item<'_>) -> bool {
     }
 }
 
-/// A system prompt that is all there is.
+/// A system prompt as the only item of the input.
 pub(crate) const fn system(text: Cow<'_, str>) -> Item<'_> {
     Item::Message { role: "system", content: Content::Text(text) }
 }
 
-/// Results come first, since they must follow their calls.
+/// Results come first, since they must directly follow their calls.
 fn user<'a>(turn: &'a Turn, items: &mut Vec<Item<'a>>) -> Result<(), Unsupported> {
     let mut pieces = Vec::new();
     for part in &turn.parts {
@@ -131,14 +131,14 @@ fn piece(part: &Part) -> Result<Piece<'_>, Unsupported> {
     })
 }
 
-/// Reasoning goes back only with its proof, and only to the dialect that made it: without
-/// one it is refused, and others' proofs are of no use.
+/// Reasoning is sent only with its signature, and only to the dialect that made it: without a
+/// signature it is refused, and signatures of others are of no use.
 fn assistant<'a>(turn: &'a Turn, items: &mut Vec<Item<'a>>) -> Result<(), Unsupported> {
     let own = |signed: &&Signed| signed.by == Dialect::OpenaiResponses;
     for part in &turn.parts {
         match part {
             Part::Text(text) if text.is_empty() => {}
-            // As a text: a list of output parts has to have the id under which it is stored.
+            // As a text, because a list of output parts must have the id under which it is stored.
             Part::Text(text) => {
                 let content = Content::Text(text.into());
                 items.push(Item::Message { role: "assistant", content });

@@ -1,4 +1,4 @@
-//! What is told to a client of another dialect says the same when it is read back.
+//! What is written for a client of another dialect has the same content when it is read back.
 
 use super::*;
 use crate::neutral::Answer;
@@ -78,7 +78,7 @@ fn finish_for(to: Dialect, said: &Normal) -> Finish {
     }
 }
 
-/// All proofs, in order, as they stand.
+/// All signatures, in order, as they are written.
 fn proofs(to: Dialect, answer: &Answer) -> Vec<String> {
     let proof = |piece: &Piece| match piece {
         Piece::Reasoning { signature, .. } => signature.clone(),

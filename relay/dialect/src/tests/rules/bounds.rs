@@ -115,7 +115,7 @@ fn an_own_whole_answer_has_one_too() {
     is_bounded(MESSAGES, MESSAGES, Form::Whole, start, |n| {
         one(&format!(r#"{{"type":"message_delta","delta":{{}},"usage":{{"key-{n}":1}}}}"#))
     });
-    // What is said again takes no more room.
+    // What is repeated needs no more memory.
     let again = one(r#"{"type":"message_delta","delta":{"key":1},"usage":{"output_tokens":7}}"#);
     let (held, end) = feed(MESSAGES, MESSAGES, Form::Whole, start, |_| again.clone());
     assert!(end.is_none() && held < 10_000, "{held} {end:?}");

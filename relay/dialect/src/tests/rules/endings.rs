@@ -8,10 +8,11 @@ use crate::messages;
 use crate::neutral::{Meaning, Words};
 use crate::responses;
 
-/// Words that no provider is known to say.
+/// Words that no provider is known to send.
 const UNKNOWN: [&str; 3] = ["never_seen_before", "STOP!", "good"];
 
-/// Each table, with a stream of its dialect that says `text` and ends with a word of it.
+/// Each table, with a stream of its dialect that has the text `text` and ends with a word of the
+/// table.
 type Table = (&'static str, Dialect, Words, fn(&str) -> String);
 
 fn tables() -> [Table; 6] {
@@ -39,7 +40,7 @@ fn tables() -> [Table; 6] {
     ]
 }
 
-/// A response that says `text` and has this status.
+/// A response with the text `text` and this status.
 fn terminal(status: &str, more: &str) -> String {
     let kind = match status {
         "incomplete" | "failed" | "cancelled" => status,

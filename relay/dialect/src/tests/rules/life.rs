@@ -5,7 +5,7 @@ use crate::tests::rules::{CHAT, GEMINI, MESSAGES, RESPONSES, Told, json};
 use serde_json::Value;
 use shared::Dialect;
 
-/// Follows what a client was told of an answer that is whole.
+/// Checks the order of events that a client gets of an answer that is whole.
 pub(crate) fn follow(to: Dialect, told: &Told, wants_usage: bool) {
     match to {
         CHAT | GEMINI => chat(told, wants_usage),
@@ -106,7 +106,7 @@ fn messages(told: &Told) {
                 };
                 assert!(fits, "{json}");
                 if kind == "signature_delta" {
-                    // A proof is the last of its block.
+                    // A signature is the last event of its block.
                     open = Some("proven".to_owned());
                 }
             }

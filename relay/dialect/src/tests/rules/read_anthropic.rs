@@ -1,4 +1,4 @@
-//! What Anthropic providers say.
+//! How answers of Anthropic providers are read.
 
 use super::*;
 

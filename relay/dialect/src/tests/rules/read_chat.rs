@@ -1,4 +1,4 @@
-//! What chat providers say.
+//! How answers of chat providers are read.
 
 use super::*;
 

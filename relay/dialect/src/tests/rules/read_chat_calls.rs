@@ -1,4 +1,4 @@
-//! Tool calls as chat providers say them.
+//! How tool calls of chat providers are read.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What Gemini says.
+//! How Gemini's answers are read.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What providers of responses say.
+//! How answers of responses providers are read.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A finish reason that content takes back, and one that is said again.
+//! A finish reason that content cancels, and one that is repeated.
 
 use super::*;
 

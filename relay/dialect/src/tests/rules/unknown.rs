@@ -8,7 +8,7 @@ use Taken::{Broken, Call, Content, Error, Nothing, Text, Thought};
 /// What the reader takes an unknown thing for, within an answer that is otherwise good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Taken {
-    /// It says nothing: a sign of life.
+    /// It has no content: a sign of life.
     Nothing,
     /// Content that no other dialect has words for.
     Content,
@@ -18,7 +18,7 @@ enum Taken {
     Thought,
     /// A call with these arguments.
     Call(&'static str),
-    /// An error that the provider tells.
+    /// An error that the provider sends.
     Error,
     /// No answer in this dialect.
     Broken,
@@ -283,7 +283,7 @@ fn unknown_to_gemini() -> Vec<Unknown> {
     ]
 }
 
-/// An answer that says `text`, before its end, and the end.
+/// An answer with the text `text`, before its end, and the end.
 fn answer_in(dialect: Dialect) -> (String, String) {
     let cut = |all: String, at: &str| {
         let (start, end) = all.split_at(all.find(at).unwrap());

@@ -116,7 +116,7 @@ fn everything() -> Vec<Event<'static>> {
     ]
 }
 
-/// A call without arguments and one without an end, and nothing that says who speaks.
+/// A call without arguments and one without an end, and no event that begins the answer.
 fn bare() -> Vec<Event<'static>> {
     vec![
         call(0, "", "f", false),

@@ -1,4 +1,4 @@
-//! What only a rung of this dialect can be told.
+//! What can only be sent to a rung of this dialect.
 
 use super::*;
 use crate::messages::write_request::write_request as to_messages;
