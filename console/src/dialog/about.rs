@@ -2,6 +2,7 @@
 
 use super::order::Move;
 use shared::OverrideMode;
+use shared::admin::changes::Change;
 
 /// What a change is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +60,8 @@ pub enum OtherAction {
         action: String,
         /// What it did, in words.
         what: String,
+        /// The changes that lead back; empty: they are not known here.
+        back: Vec<Change>,
         /// The relays that have it.
         relays: Vec<usize>,
     },

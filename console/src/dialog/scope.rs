@@ -108,9 +108,16 @@ impl Dialog {
             let words = format!("all {of_provider} of {}", state.provider);
             all.push((Target::Provider(state.provider.clone()), words));
         }
+        // Choices that would change the same rungs are one choice.
+        let names = |is_in: &dyn Fn(&RungState) -> bool| -> Vec<String> {
+            board.rungs.iter().filter(|rung| is_in(rung)).map(|rung| rung.name.clone()).collect()
+        };
+        let mut known = vec![names(&|other| other.provider == state.provider)];
         for domain in &state.domains {
             let of_domain = count(&|other| other.domains.contains(domain));
-            if of_domain > 1 {
+            let all_of_it = names(&|other| other.domains.contains(domain));
+            if of_domain > 1 && !known.contains(&all_of_it) {
+                known.push(all_of_it);
                 all.push((Target::Domain(domain.clone()), format!("all {of_domain} in {domain}")));
             }
         }
@@ -257,6 +264,8 @@ impl Dialog {
                 let order = NewOrder::Config(ConfigWord::Config);
                 vec![Change::Order { ladder: ladder.clone(), order }]
             }
+            // Only its preview is requested so.
+            About::Other(OtherAction::Undo { back, .. }) if !back.is_empty() => back.clone(),
             About::Other(_) => return None,
         };
         Some(ChangeRequest {

@@ -145,8 +145,7 @@ impl Dialog {
     /// Whether every relay has answered the newest request for a preview, or none is requested.
     #[must_use]
     pub fn is_previewed(&self) -> bool {
-        matches!(self.about, About::Other(_))
-            || self.previews.keys().all(|relay| self.answered.get(relay) == Some(&self.asked))
+        self.previews.keys().all(|relay| self.answered.get(relay) == Some(&self.asked))
     }
 
     /// A frame was drawn: what it showed may be confirmed from now on.

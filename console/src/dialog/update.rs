@@ -148,15 +148,21 @@ fn undo(model: &mut Model, now: i64, id: String) -> Vec<Task> {
     let target = match chosen_action(model) {
         Some(chosen) => {
             let what = shared::action_words::what(&chosen.action);
-            Some((chosen.action.id, what, chosen.relays))
+            let back = chosen.action.changes_back(model.relay_now(now));
+            Some((chosen.action.id, what, back, chosen.relays))
         }
-        None => model.last.clone().map(|last| (last.id, last.what, last.relays)),
+        None => model.last.clone().map(|last| {
+            let in_force = model.relays.iter().flat_map(|known| &known.in_force);
+            let action = in_force.into_iter().find(|action| action.id == last.id);
+            let back = action.map(|action| action.changes_back(model.relay_now(now)));
+            (last.id, last.what, back.unwrap_or_default(), last.relays)
+        }),
     };
-    let Some((action, what, relays)) = target else {
+    let Some((action, what, back, relays)) = target else {
         model.notify("nothing of yours to take back; Actions has what others did", now);
         return Vec::new();
     };
-    let other = OtherAction::Undo { action, what, relays: relays.clone() };
+    let other = OtherAction::Undo { action, what, back, relays: relays.clone() };
     let dialog = Dialog::other(model, id, other).only_on(model, &relays);
     show(model, Some(dialog))
 }

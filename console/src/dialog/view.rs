@@ -53,7 +53,7 @@ pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
         about(ui, scene, dialog);
         lasts(ui, scene, dialog);
         why(ui, scene, dialog, width);
-        if !matches!(dialog.about, About::Other(_)) {
+        if !dialog.previews.is_empty() {
             ui.separator();
             then(ui, scene, dialog, false);
         }
@@ -123,6 +123,9 @@ fn about(ui: &mut Ui, scene: &mut Scene<'_>, dialog: &Dialog) {
                 }
                 OtherAction::Check { .. } => {
                     "One small call outside all traffic, on one relay, also to a rung that is forced open. It costs what it costs."
+                }
+                OtherAction::Undo { back, .. } if !back.is_empty() => {
+                    &format!("Then: {}.", shared::action_words::changes(back))
                 }
                 OtherAction::Undo { .. } => {
                     "What it changed becomes what it was before, unless something later stands on it."

@@ -219,3 +219,81 @@ fn an_orders_list_is_walked_with_arrows_and_each_arrow_counts() {
     assert_eq!(at(&harness).1, ["haiku", "opus", "sol"]);
     assert_eq!(reason(&harness), "slow");
 }
+
+#[test]
+fn choices_that_change_the_same_rungs_are_offered_once() {
+    let mut board = board();
+    for rung in &mut board.rungs[..2] {
+        rung.provider = "openai".to_owned();
+        rung.domains = vec!["openai".to_owned(), "us-east".to_owned()];
+    }
+    board.rungs[2].domains = vec!["us-east".to_owned()];
+    let mut harness = opened(Desk::with(&board));
+    press(&mut harness, Key::G);
+    press(&mut harness, Key::O);
+    let model = &harness.state().console.model;
+    let covers = model.dialog.as_ref().unwrap().covers(model);
+    let words: Vec<&str> = covers.iter().map(|(_, words)| words.as_str()).collect();
+    assert_eq!(words, ["this rung", "all 2 of openai", "all 3 in us-east"]);
+}
+
+#[test]
+fn an_undo_says_what_it_leads_back_to_and_is_previewed() {
+    use shared::admin::actions::{About as Subject, Action, ActionKind, ActionPage};
+    use shared::admin::changes::{Change, OrderNow, Present, Target};
+    use shared::{OrderSource, OverrideMode};
+    let mut harness = asking();
+    confirm(&mut harness);
+    let request = harness.state().changes()[0].clone();
+    let done = News::Done { relay: 0, id: request.id.clone(), result: Ok(serde_json::json!({})) };
+    harness.state_mut().news(done);
+    let order = |order: &[&str], version, source| OrderNow {
+        ladder: "code".to_owned(),
+        order: order.iter().map(|&name| name.to_owned()).collect(),
+        config_order: Vec::new(),
+        source,
+        version,
+        by: None,
+        reason: None,
+        at: None,
+        until_at: None,
+        action: None,
+    };
+    let present = |order| Some(Present { rungs: Vec::new(), ladders: vec![order] });
+    let action = Action {
+        id: request.id,
+        at: sample::NIGHT,
+        kind: ActionKind::Change,
+        by: "ana".to_owned(),
+        reason: "slow".to_owned(),
+        changes: vec![Change::Override {
+            target: Target::Rung("sol".to_owned()),
+            mode: OverrideMode::ForcedOpen,
+            cut_streams: false,
+        }],
+        about: Subject::default(),
+        before: present(order(&["opus", "sol"], 4, OrderSource::Operator)),
+        after: present(order(&["sol", "opus"], 5, OrderSource::Operator)),
+        accepted: Vec::new(),
+        check: None,
+        until_at: None,
+        ended_at: None,
+        ended_by: None,
+        undoes: None,
+        in_force: true,
+    };
+    let page = ActionPage { items: vec![action], next: None };
+    harness.state_mut().news(News::InForce { relay: 0, found: Ok(page) });
+    harness.state_mut().now += TYPING;
+    press(&mut harness, Key::U);
+    harness.get_by_label_contains("Then: code order opus > sol.");
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    let undone = |desk: &Desk| {
+        desk.sent.iter().filter(|task| matches!(task, crate::task::Task::Action { .. })).count()
+    };
+    assert_eq!(undone(harness.state()), 0, "its preview is on its way");
+    harness.state_mut().preview_all();
+    harness.run_steps(3);
+    press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
+    assert_eq!(undone(harness.state()), 1);
+}

@@ -10,12 +10,10 @@ use super::requests::failed;
 use crate::{screen, wall};
 use futures_util::future::join_all;
 use http::{Method, StatusCode};
-use shared::UnixMillis;
 use shared::admin::Board;
 use shared::admin::actions::{Action, Preview};
-use shared::admin::changes::{Change, ChangeAnswer, ChangeRequest, ConfigWord, NewOrder, Target};
+use shared::admin::changes::{ChangeAnswer, ChangeRequest};
 use shared::remote::{CallError, Remote};
-use shared::{OrderSource, OverrideMode};
 use std::collections::BTreeMap;
 
 /// Arguments of `belay undo`.
@@ -103,7 +101,7 @@ async fn prepare<'a>(
 ) -> Result<Found<'a>, CallError> {
     let action = remote.get::<Action>(&["actions", &args.action], &[]).await?.value;
     let board = remote.get::<Board>(&["board"], &[]).await?.value;
-    let changes = back(&action, board.at);
+    let changes = action.changes_back(board.at);
     let mut preview = None;
     if !changes.is_empty() {
         let request = ChangeRequest {
@@ -123,30 +121,6 @@ async fn prepare<'a>(
         });
     }
     Ok(Found { remote, action, board, preview })
-}
-
-/// The changes that lead back to what was so before; none for what changed nothing.
-fn back(action: &Action, now: UnixMillis) -> Vec<Change> {
-    let (Some(before), Some(after)) = (&action.before, &action.after) else { return Vec::new() };
-    let is_over = |until: Option<UnixMillis>| until.is_some_and(|until| until <= now);
-    let rungs = before.rungs.iter().filter(|then| {
-        after.rungs.iter().any(|now| now.rung == then.rung && now.version != then.version)
-    });
-    let rungs = rungs.map(|then| Change::Override {
-        target: Target::Rung(then.rung.clone()),
-        mode: if is_over(then.until_at) { OverrideMode::Auto } else { then.mode },
-        cut_streams: false,
-    });
-    let ladders = before.ladders.iter().filter(|then| {
-        after.ladders.iter().any(|now| now.ladder == then.ladder && now.version != then.version)
-    });
-    let ladders = ladders.map(|then| {
-        let is_configs = then.source == OrderSource::Config || is_over(then.until_at);
-        let config = NewOrder::Config(ConfigWord::Config);
-        let order = if is_configs { config } else { NewOrder::Rungs(then.order.clone()) };
-        Change::Order { ladder: then.ladder.clone(), order }
-    });
-    rungs.chain(ladders).collect()
 }
 
 fn print_plan(relays: &Relays, found: &Found<'_>) {

@@ -1,8 +1,8 @@
 //! What operators have done: the list, notes, checks and previews.
 
-use super::changes::{Change, Present};
+use super::changes::{Change, ConfigWord, NewOrder, Present, Target};
 use crate::words::words;
-use crate::{AttemptKind, AttemptOutcome, UnixMillis};
+use crate::{AttemptKind, AttemptOutcome, OrderSource, OverrideMode, UnixMillis};
 use serde::{Deserialize, Serialize};
 
 words! {
@@ -57,6 +57,34 @@ pub struct Action {
     pub undoes: Option<String>,
     /// Whether something of it still holds.
     pub in_force: bool,
+}
+
+impl Action {
+    /// The changes that lead back to what was in force before it, at `now`; none where it changed
+    /// nothing.
+    #[must_use]
+    pub fn changes_back(&self, now: UnixMillis) -> Vec<Change> {
+        let (Some(before), Some(after)) = (&self.before, &self.after) else { return Vec::new() };
+        let is_over = |until: Option<UnixMillis>| until.is_some_and(|until| until <= now);
+        let rungs = before.rungs.iter().filter(|then| {
+            after.rungs.iter().any(|now| now.rung == then.rung && now.version != then.version)
+        });
+        let rungs = rungs.map(|then| Change::Override {
+            target: Target::Rung(then.rung.clone()),
+            mode: if is_over(then.until_at) { OverrideMode::Auto } else { then.mode },
+            cut_streams: false,
+        });
+        let ladders = before.ladders.iter().filter(|then| {
+            after.ladders.iter().any(|now| now.ladder == then.ladder && now.version != then.version)
+        });
+        let ladders = ladders.map(|then| {
+            let is_configs = then.source == OrderSource::Config || is_over(then.until_at);
+            let config = NewOrder::Config(ConfigWord::Config);
+            let order = if is_configs { config } else { NewOrder::Rungs(then.order.clone()) };
+            Change::Order { ladder: then.ladder.clone(), order }
+        });
+        rungs.chain(ladders).collect()
+    }
 }
 
 /// What a probe, a check or a note is about; nothing set: the whole relay.
