@@ -185,7 +185,8 @@ impl PassedOverRow {
 }
 
 impl AttemptRow {
-    /// What its rung was not told, in words; `None`: it was told all.
+    /// The parts of the request that were left out for its rung, in words; `None` if there are
+    /// none.
     #[must_use]
     pub fn left_out_text(&self) -> Option<String> {
         let words = self.left_out.join(", ");

@@ -1,4 +1,4 @@
-//! What is said of an attempt beside its outcome.
+//! What is recorded of an attempt besides its outcome.
 
 use crate::words::words;
 

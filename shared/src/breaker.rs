@@ -1,4 +1,4 @@
-//! What is said of a rung's circuit breaker, and of an operator's override of it.
+//! The words for a rung's circuit breaker, and for an operator's override of it.
 
 use crate::words::words;
 
@@ -77,8 +77,8 @@ impl TransitionRule {
         }
     }
 
-    /// Whether the rung is on its way back by it, or an operator has let it: then how its last
-    /// calls failed is not why it stands where it stands.
+    /// Whether the rung is on its way back by this rule, or an operator acted on it. Then the
+    /// outcomes of its last calls do not explain its present state.
     #[must_use]
     pub const fn is_a_return(self) -> bool {
         matches!(

@@ -1,20 +1,21 @@
-//! What a rung is asked less of, where it lacks what the client wants.
+//! What is asked of a rung in a weaker form, where it lacks what the client wants.
 
-/// `degrade` of a rung, or what of it happens to one request. Default nothing.
+/// A rung's `degrade` setting, or the part of it that applies to one request. Default nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Degrade {
     /// Its provider is not asked to hold the answer to a JSON schema: the schema goes into the
-    /// system prompt, and the relay checks the answer and asks once more. Not for streams: what
-    /// has left cannot be checked.
+    /// system prompt, and the relay checks the answer and asks once more. Not for streams: what has
+    /// already been sent cannot be checked.
     pub json_schema: bool,
-    /// One tool call at a time is asked for.
+    /// Only one tool call at a time is asked for.
     pub parallel_tools: bool,
-    /// A request for a longer answer than the rung gives asks for as long a one as it gives.
+    /// If a request allows a longer answer than the rung gives, the longest one that it gives is
+    /// asked for.
     pub max_output: bool,
 }
 
 impl Degrade {
-    /// The words that the journal has for it.
+    /// The words for it in the journal.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
         let words = [
             (self.json_schema, "json_schema"),

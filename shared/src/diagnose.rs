@@ -1,7 +1,7 @@
-//! What is wrong, in words: the lines on top of every screen.
+//! What is wrong, in words: the lines at the top of every screen.
 //!
-//! Pure: a board in, lines out, the worst first. What only the reader of a board can
-//! know (a relay that does not answer, a clock that is off) is not said here.
+//! Pure: a board goes in, lines come out, the worst first. Problems that only the reader of a board
+//! can see (a relay that does not answer, a clock that is wrong) are not reported here.
 
 mod hands;
 mod ladders;
@@ -14,18 +14,18 @@ use crate::admin::{Board, RungState};
 use crate::figures;
 use crate::{BreakerState, OverrideMode, UnixMillis};
 
-/// How bad it is, which is also how it is drawn.
+/// How bad it is; it also decides how the line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Something is broken.
     Broken,
-    /// Something may soon be, or costs more than usual.
+    /// Something may break soon, or costs more than usual.
     Warning,
-    /// An operator's hand is on it.
+    /// An operator's override or order is in force.
     Hand,
 }
 
-/// Which rule spoke; the worst first.
+/// The rule that reported a line; the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
     /// A ladder's users get errors, broken or late answers, or leave before a token.
@@ -42,32 +42,32 @@ pub enum Rule {
     Provider,
     /// One rung is sick, or about to be.
     Rung,
-    /// Twice as dear as usual, or more; or no longer free.
+    /// The cost is twice the usual or more, or no longer zero.
     Spend,
     /// A budget for hedges or retries is nearly used up.
     Budget,
-    /// The relay's journal.
+    /// The relay's journal has a problem.
     Journal,
-    /// The relay itself.
+    /// The relay itself has a problem.
     Relay,
-    /// An override, or an order off the config.
+    /// An override, or an order that differs from the config.
     Hand,
 }
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// How bad.
+    /// How bad it is.
     pub level: Level,
-    /// By which rule.
+    /// The rule that reported it.
     pub rule: Rule,
-    /// The ladders and rungs that it is about, for whoever wants to go there.
+    /// The ladders and rungs that it is about, so that a screen can lead to them.
     pub about: Vec<String>,
-    /// The words.
+    /// The text.
     pub text: String,
 }
 
-/// What is wrong, the worst first; empty: nothing.
+/// What is wrong, the worst first; empty if nothing is wrong.
 #[must_use]
 pub fn diagnose(board: &Board) -> Vec<Trouble> {
     let mut lines = ladders::users(board);
@@ -79,7 +79,7 @@ pub fn diagnose(board: &Board) -> Vec<Trouble> {
     lines.extend(ladders::budgets(board));
     lines.extend(relay::relay(board));
     lines.extend(hands::hands(board));
-    // Stable: each rule has put its own lines in order.
+    // The sort is stable: each rule has put its own lines in order.
     lines.sort_by_key(|line| line.rule);
     lines
 }
@@ -101,7 +101,7 @@ pub fn is_held(rung: &RungState, now: UnixMillis) -> bool {
     rung.health.hold.as_ref().is_some_and(|hold| hold.until_at > now)
 }
 
-/// Whether many of its last calls were late or failed, its breaker notwithstanding.
+/// Whether many of its last calls were late or failed, whatever its breaker's state.
 #[must_use]
 pub fn is_failing(rung: &RungState) -> bool {
     let (poor, calls) = (rung.now.slow + rung.now.bad, rung.now.calls);

@@ -1,6 +1,6 @@
-//! Figures as people read them at night: spans, shares, money. Unknown is `–`, never 0.
+//! Figures for people: spans, shares, money. Unknown is `–`, never 0.
 
-/// What stands where nothing is known.
+/// What is shown where nothing is known.
 pub const UNKNOWN: &str = "–";
 
 /// A span in milliseconds in its largest fitting unit: `0.9 s`, `42 s`, `12 min`, `3 h`, `9 d`.
@@ -17,22 +17,22 @@ pub fn span(ms: i64) -> String {
     }
 }
 
-/// The same of an optional wait.
+/// The same for an optional wait.
 #[must_use]
 pub fn wait(ms: Option<u64>) -> String {
     ms.map_or_else(|| UNKNOWN.to_owned(), |ms| span(i64::try_from(ms).unwrap_or(i64::MAX)))
 }
 
-/// What is left, as a clock: `0:18`, `11:42`, `3:12:00`.
+/// The time that is left, as a clock: `0:18`, `11:42`, `3:12:00`.
 #[must_use]
 pub fn countdown(ms: i64) -> String {
-    // Rounded up: what has a moment left has not ended.
+    // Rounded up: as long as any time is left, it has not ended.
     let s = ms.max(0).saturating_add(999) / 1000;
     let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
     if h > 0 { format!("{h}:{m:02}:{s:02}") } else { format!("{m}:{s:02}") }
 }
 
-/// A share 0..1 in percent; one decimal only where it matters.
+/// A share 0..1 in percent; with one decimal if it is above 0 and below 10 %.
 #[must_use]
 pub fn percent(share: Option<f64>) -> String {
     match share {
@@ -42,7 +42,7 @@ pub fn percent(share: Option<f64>) -> String {
     }
 }
 
-/// `part` of `whole` as a share; `None` of nothing.
+/// `part` of `whole` as a share; `None` if `whole` is 0.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of a minute")]
 pub fn share(part: u64, whole: u64) -> Option<f64> {
@@ -66,7 +66,7 @@ pub fn per_hour(nps: u64) -> String {
     format!("{text} $/h")
 }
 
-/// A sum of costs per hour that `unpriced` rungs of the config have no part in.
+/// A sum of costs per hour, in which `unpriced` rungs of the config are not counted.
 #[must_use]
 pub fn spend(nps: u64, unpriced: usize) -> String {
     match (nps, unpriced) {
@@ -76,7 +76,7 @@ pub fn spend(nps: u64, unpriced: usize) -> String {
     }
 }
 
-/// Happenings per second.
+/// Events per second.
 #[must_use]
 pub fn rate(rps: f64) -> String {
     if rps < 10.0 { format!("{rps:.1}/s") } else { format!("{rps:.0}/s") }

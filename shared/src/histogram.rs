@@ -1,21 +1,21 @@
 //! Times to first token in log buckets, as relays count and send them.
 //!
-//! Buckets grow by 4 %, from 10 ms to 120 s: within 2 % of the truth, and mergeable
-//! by addition over relays and minutes. A time that was not reached, because the
-//! attempt was cut first, is kept apart: it says only "longer than this". So a
-//! percentile is never averaged: histograms are merged, then asked.
+//! Buckets grow by 4 %, from 10 ms to 120 s. A value is within 2 % of the truth, and histograms of
+//! several relays or minutes are merged by addition. A time that was not reached, because the
+//! attempt was cut first, is counted apart: it says only "longer than this". So percentiles are
+//! never averaged: histograms are merged first, and the percentile is computed after that.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Each bucket's upper end is so many times its lower end.
+/// The ratio of each bucket's upper end to its lower end.
 pub const GROWTH: f64 = 1.04;
-/// The first bucket ends here, in seconds.
+/// The upper end of the first bucket, in seconds.
 pub const SMALLEST: f64 = 0.010;
-/// `ln(120 s / 10 ms) / ln(1.04)`, rounded up, and the first one.
+/// How many buckets there are: `ln(120 s / 10 ms) / ln(1.04)`, rounded up, and the first one.
 pub const BUCKETS: usize = 241;
 
-/// The bucket that `span` falls in; the last one takes all that is longer.
+/// The bucket that `span` falls in; the last one takes everything that is longer.
 #[must_use]
 pub fn bucket(span: Duration) -> usize {
     let above = (span.as_secs_f64() / SMALLEST).ln() / GROWTH.ln();
@@ -34,7 +34,7 @@ pub fn upper(index: usize) -> Duration {
     Duration::from_secs_f64(SMALLEST * GROWTH.powf(place(index)))
 }
 
-/// The lower end of the bucket that `span` falls in: no less than this it was.
+/// The lower end of the bucket that `span` falls in: it took at least this long.
 #[must_use]
 pub fn at_least(span: Duration) -> Duration {
     bucket(span).checked_sub(1).map_or(Duration::ZERO, upper)
@@ -67,7 +67,7 @@ pub struct Bucket(
 pub struct Hist(pub Vec<Bucket>);
 
 impl Hist {
-    /// Adds what another relay, or another minute, has counted.
+    /// Adds the counts of another relay, or of another minute.
     pub fn merge(&mut self, other: &Self) {
         let mut merged = Vec::with_capacity(self.0.len().max(other.0.len()));
         let (mut mine, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
@@ -103,9 +103,9 @@ impl Hist {
         self.0.iter().map(|bucket| u64::from(bucket.1)).sum()
     }
 
-    /// The `q` quantile by Kaplan and Meier: a cut attempt says only "longer".
-    /// `None` without counts, or where so many were cut that the quantile lies
-    /// beyond what was seen: then [`Self::at_least`] is all that is known.
+    /// The `q` quantile by the method of Kaplan and Meier: a cut attempt says only "longer". `None`
+    /// without counts, or if so many attempts were cut that the quantile is beyond all counted
+    /// times; then only [`Self::at_least`] is known.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<Duration> {
         let mut at_risk: u64 =
@@ -126,7 +126,7 @@ impl Hist {
         None
     }
 
-    /// The longest that anybody is known to have waited; `None` without counts.
+    /// The longest wait that is known; `None` without counts.
     #[must_use]
     pub fn at_least(&self) -> Option<Duration> {
         self.0.last().map(|bucket| value(usize::from(bucket.0)))

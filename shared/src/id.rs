@@ -1,9 +1,8 @@
 //! Request ids.
 //!
-//! A request's id is a 63-bit number whose upper part is the time, so that ids
-//! sort by age and the journal's rows are appended, never inserted. Outside it
-//! is written as `req_` and 13 characters of Crockford's base 32, which can be
-//! read aloud over a phone.
+//! A request's id is a 63-bit number whose upper part is the time, so that ids sort by age and the
+//! journal's rows are appended, never inserted. Outside the journal it is written as `req_` and 13
+//! characters of Crockford's base 32, which can be read aloud over a phone.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -11,11 +10,11 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const PREFIX: &str = "req_";
 const DIGITS: u32 = 13;
 
-/// One request's id; everything below it carries it.
+/// One request's id; everything that belongs to the request carries it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestId(u64);
 
-/// Text that is no request id.
+/// The error for a text that is no request id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotARequestId;
 
@@ -28,7 +27,7 @@ impl std::fmt::Display for NotARequestId {
 impl std::error::Error for NotARequestId {}
 
 impl RequestId {
-    /// From its number; the top bit is dropped, since SQLite's integers are signed.
+    /// An id from its number; the top bit is dropped, since SQLite's integers are signed.
     #[must_use]
     pub const fn from_number(number: u64) -> Self {
         Self(number & (u64::MAX >> 1))

@@ -1,9 +1,9 @@
-//! What both of Belay's programs, the relay and the console, speak.
+//! What both of Belay's programs, the relay and the console, share.
 //!
-//! Plain data only: ids, units, the closed sets of outcomes, the admin API's
-//! types, and the words for them. No clock, and few dependencies, so that either
-//! program can take it without the other's weight. No IO either, but in `remote`, the
-//! way to a relay from outside, which both programs switch on and the schemas do without.
+//! Plain data only: ids, units, the closed sets of outcomes, the admin API's types, and the words
+//! for them. No clock, and few dependencies, so that neither program needs the other's
+//! dependencies. No IO either, except in `remote`, which calls a relay from outside: both programs
+//! switch it on, and the schemas do without it.
 
 pub mod action_words;
 pub mod admin;

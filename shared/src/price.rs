@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct NanoUsd(pub i64);
 
 impl NanoUsd {
-    /// For display and for the stamp; never for sums.
+    /// In dollars, for display and for the stamp; never for sums.
     #[must_use]
     pub fn usd(self) -> f64 {
         #[expect(

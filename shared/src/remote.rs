@@ -1,8 +1,8 @@
 //! The admin API of a relay, called from outside: one relay, its token, its errors.
 //!
-//! Every error names the relay and what to do. A call that may have been carried out
-//! is told apart from one that certainly was not: the first must be looked up, and only
-//! the second may be repeated. The token is never part of a text.
+//! Every error names the relay and what to do. A call that may have been carried out has another
+//! error than a call that certainly was not: the first must be looked up, and only the second may
+//! be repeated. The token is never part of a text.
 
 use crate::admin::changes::{Refusal, RefusalDetail};
 use http::{HeaderValue, Method, StatusCode, header};
@@ -13,7 +13,7 @@ use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where a relay's admin plane is unless said otherwise.
+/// Where a relay's admin plane is by default.
 pub const LOOPBACK: &str = "http://127.0.0.1:8788";
 /// How long a call may take.
 pub const PATIENCE: Duration = Duration::from_secs(5);
@@ -40,9 +40,9 @@ impl fmt::Debug for Remote {
 /// Why a call did not do what it was meant to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallError {
-    /// It never left: nothing was done.
+    /// It was not sent: nothing was done.
     NotSent(String),
-    /// It left, and no answer came: it may have been done.
+    /// It was sent, and no answer came: it may have been done.
     NotConfirmed(String),
     /// The relay refused it: nothing was done.
     Refused(StatusCode, Box<RefusalDetail>, String),
@@ -58,30 +58,30 @@ impl Display for CallError {
     }
 }
 
-/// An answer, as it came and as it reads.
+/// An answer, as JSON and as a value.
 #[derive(Debug, Clone)]
 pub struct Answer<T> {
     /// The API's own JSON.
     pub json: String,
-    /// What it says.
+    /// The value that was read from the JSON.
     pub value: T,
 }
 
 /// Why a relay cannot be called at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RemoteError {
-    /// The token's file, and what the system says.
+    /// The token's file cannot be read: its path, and the system's error.
     TokenFile(PathBuf, String),
-    /// The token's file.
+    /// The token's file is empty: its path.
     TokenFileEmpty(PathBuf),
-    /// The token has characters that no header may have. It is not repeated.
+    /// The token has characters that no header may have. The error does not show the token.
     BadToken,
-    /// What was given for an address.
+    /// The address is not valid: what was given.
     NoAddress(String),
-    /// The address has a user or a password in it. It is not repeated: the password would be
-    /// in somebody's scrollback.
+    /// The address has a user or a password in it. The error does not show them, because a password
+    /// would stay visible in somebody's terminal.
     UserInAddress,
-    /// No HTTP client can be built, and why.
+    /// No HTTP client can be built: the reason.
     NoClient(String),
 }
 
@@ -113,7 +113,7 @@ impl Display for RemoteError {
 
 impl std::error::Error for RemoteError {}
 
-/// The token in `file`, or without one that of `BELAY_TOKEN`; `None`: there is none.
+/// The token in `file`, or without a file the one in `BELAY_TOKEN`; `None` if there is none.
 ///
 /// # Errors
 /// The file cannot be read, or is empty.
@@ -187,7 +187,7 @@ impl Remote {
         &self.shown
     }
 
-    /// What is to be said of a token that would travel in clear; `None`: it does not.
+    /// A warning if the token would be sent unencrypted; `None` if it would not.
     #[must_use]
     pub fn in_clear(&self) -> Option<String> {
         (leaves_in_clear(&self.base) && self.token.is_some()).then(|| {
@@ -198,7 +198,7 @@ impl Remote {
         })
     }
 
-    /// Reads something.
+    /// Sends a call that only reads.
     ///
     /// # Errors
     /// See [`CallError`]; nothing can have been done.
@@ -210,7 +210,7 @@ impl Remote {
         self.call(Method::GET, path, query, None::<&()>, PATIENCE).await
     }
 
-    /// Does something.
+    /// Sends a call that does something.
     ///
     /// # Errors
     /// See [`CallError`].
@@ -224,8 +224,8 @@ impl Remote {
         self.call(method, path, &[], Some(body), patience).await
     }
 
-    /// Opens the feed, after the event `last` if that is not empty. It is read for as long as
-    /// the relay tells something; only the head is waited for.
+    /// Opens the feed, after the event `last` if that is not empty. Only the head is waited for;
+    /// the feed is read for as long as the relay sends events.
     ///
     /// # Errors
     /// See [`CallError`]; nothing can have been done.
@@ -255,7 +255,7 @@ impl Remote {
     fn url(&self, path: &[&str]) -> Url {
         let mut url = self.base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
-            // Names come from a command line: each is one segment, whatever is in it.
+            // Names come from a command line: each is one segment, whatever characters it has.
             segments.pop_if_empty().extend(["admin", "v1"]).extend(path);
         }
         url
@@ -269,7 +269,7 @@ impl Remote {
         ))
     }
 
-    /// What it means that no answer came.
+    /// The error for a call that got no answer.
     fn lost(&self, error: &reqwest::Error) -> CallError {
         let (relay, why) = (&self.shown, cause(error));
         if error.is_connect() || error.is_builder() {
@@ -365,7 +365,7 @@ impl Remote {
             (_, message) => message.to_owned(),
         };
         let text = format!("{relay}: {said}");
-        // A gateway's word, or a relay's that is ending, says nothing of what was done.
+        // An error from a gateway, or from a relay that is stopping, does not say what was done.
         if status.is_server_error() && status != StatusCode::INSUFFICIENT_STORAGE {
             return Err(CallError::NotConfirmed(text));
         }
@@ -374,7 +374,7 @@ impl Remote {
 }
 
 /// Whether what is sent to this address could be read on its way: plain HTTP to another machine.
-/// What is no address is sent nothing.
+/// Nothing is sent to a text that is no address, so for such a text it is `false`.
 #[must_use]
 pub fn is_in_clear(url: &str) -> bool {
     url.parse().is_ok_and(|url: Url| leaves_in_clear(&url))
@@ -391,7 +391,7 @@ fn leaves_in_clear(url: &Url) -> bool {
     url.scheme() == "http" && !local
 }
 
-/// The header that a token travels in.
+/// The header that carries a token.
 fn bearer(token: &str) -> Result<HeaderValue, RemoteError> {
     let mut value = HeaderValue::from_str(&format!("Bearer {token}"))
         .map_err(|_unhelpful| RemoteError::BadToken)?;
@@ -399,7 +399,7 @@ fn bearer(token: &str) -> Result<HeaderValue, RemoteError> {
     Ok(value)
 }
 
-/// The innermost cause: what the system said, without the address that `shown` has.
+/// The innermost cause: the system's message, without the address, which `shown` has.
 fn cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(inner) = cause.source() {
@@ -439,7 +439,7 @@ mod tests {
         assert!(warns("http://10.0.0.1:8788", Some("t")));
         assert!(!warns("http://relay.example:8788", None));
         assert!(!warns("https://relay.example:8788", Some("t")));
-        // A name is no number, whatever it begins with.
+        // A host name is not a number, whatever it begins with.
         assert!(is_in_clear("http://127.0.0.1.relay.example") && is_in_clear("http://localhost.x"));
         assert!(!is_in_clear("http://127.0.0.1:8788") && !is_in_clear("no address"));
         for local in

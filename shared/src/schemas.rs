@@ -1,8 +1,9 @@
-//! Schemas of what is not written as its type looks: for the admin API's OpenAPI document.
+//! Hand-made schemas for types whose JSON differs from the Rust type: for the admin API's OpenAPI
+//! document.
 //!
-//! What a derived schema would say of these is not true: a time is a number of milliseconds
-//! in memory and text on the wire. Whether what stands here is true is tested by `relay`,
-//! which validates what is really written.
+//! A derived schema of these types would be wrong: a time is a number of milliseconds in memory and
+//! text on the wire. `relay` tests whether the schemas here are true: it validates what is really
+//! written.
 
 use crate::admin::changes::{Change, NewOrder};
 use crate::admin::ttl::Ttl;
@@ -15,7 +16,7 @@ use utoipa::openapi::schema::{
 use utoipa::openapi::{KnownFormat, Ref, RefOr};
 use utoipa::{PartialSchema, ToSchema};
 
-/// An id as a client makes it.
+/// An id that a client makes.
 #[derive(Debug)]
 pub enum NewId {}
 
@@ -42,7 +43,7 @@ macro_rules! schemas {
                     all.push(($other::name().into_owned(), $other::schema()));
                     $other::schemas(all);
                 )+)?
-                // Most refer to nothing.
+                // Most schemas refer to no other type.
                 let _ = all;
             }
         }
@@ -91,7 +92,7 @@ schemas! {
     )
     .max_length(Some(400));
 
-    // The board has buckets, too, of tokens.
+    // The board has buckets, too: those of tokens.
     Bucket as "HistBucket" => ArrayBuilder::new()
         .description(Some(
             "One bucket that is not empty: its index, first tokens that came in it, attempts that \
@@ -128,7 +129,7 @@ schemas! {
         );
 }
 
-/// The schema of a closed set of words: what the set is, and what each of them means, in lines.
+/// The schema of a closed set of words: what the set is, and what each word means, one per line.
 pub(crate) fn words(about: &[&str], words: &[(&str, &[&str])]) -> RefOr<Schema> {
     let line = |lines: &[&str]| lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
     let mut description = line(about);

@@ -1,4 +1,4 @@
-//! What a provider's own error says, once its status and message are read.
+//! The meaning of a provider's own error, after its status and message are read.
 
 use crate::words::words;
 

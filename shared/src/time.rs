@@ -20,7 +20,7 @@ impl UnixMillis {
 
 impl std::fmt::Display for UnixMillis {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // A year beyond 9999 cannot be written; its last moment is as near as one gets.
+        // A year beyond 9999 cannot be written; the last moment of 9999 is written.
         let since = Duration::from_millis(u64::try_from(self.0.min(LAST)).unwrap_or(0));
         let at = UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH);
         write!(f, "{}", humantime::format_rfc3339_millis(at))

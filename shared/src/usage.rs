@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Tokens of one attempt. `None`: the provider did not say.
+/// Tokens of one attempt. `None`: the provider did not report it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// Prompt tokens, cached ones included.

@@ -8,7 +8,7 @@
 pub struct UnknownWord {
     /// The set's name, such as "attempt outcome".
     pub set: &'static str,
-    /// What stood there instead.
+    /// The word that was found instead.
     pub found: String,
 }
 
@@ -28,7 +28,7 @@ pub trait Words: Copy + std::fmt::Display + std::str::FromStr {
 
 /// A word of the closed set `T`, or one that a newer program has added to it.
 ///
-/// For what is read from another program: a console must go on where it meets a relay that is
+/// It is for words that another program sends: a console must keep working with a relay that is
 /// newer than itself. On the wire it is the word alone.
 ///
 /// ```
@@ -43,7 +43,7 @@ pub trait Words: Copy + std::fmt::Display + std::str::FromStr {
 pub enum Word<T> {
     /// A member.
     Known(T),
-    /// What stood there instead.
+    /// A word that is not known here.
     Other(String),
 }
 
@@ -57,7 +57,7 @@ impl<T: Words> Word<T> {
         }
     }
 
-    /// As it is spelled.
+    /// The word as it is spelled.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -72,7 +72,7 @@ impl<T: Words> Word<T> {
         self.as_str().replace('_', gap)
     }
 
-    /// What `word` stands for.
+    /// Reads `word`: as a member, or as a word that is not known here.
     #[must_use]
     pub fn read(word: &str) -> Self {
         word.parse().map_or_else(|_unknown| Self::Other(word.to_owned()), Self::Known)
@@ -111,7 +111,7 @@ impl<'de, T: Words> serde::Deserialize<'de> for Word<T> {
 }
 
 /// Declares an enum whose variants each have exactly one word. `as` gives its name in the admin
-/// API's document, where that is another one.
+/// API's document, where that name is another one.
 macro_rules! words {
     ($(#[doc = $doc:literal])* $name:ident $(as $schema:literal)?, $set:literal { $($(#[doc = $vdoc:literal])* $variant:ident = $word:literal,)+ }) => {
         $(#[doc = $doc])*

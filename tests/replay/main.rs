@@ -2,10 +2,10 @@
 //! run --release -p tests --bin replay`, which is part of CI; it takes 2 minutes, and fails when
 //! the two do not agree.
 //!
-//! The same providers' luck decides here and there, so that what differs is what the simulation
-//! leaves out: sockets, timers, the relay's own time. The core's jitter is drawn by the relay
-//! itself and cannot be the same; several relays at once, each in a world of its own, and the
-//! simulation under many jitters keep that from mattering.
+//! The providers' random draws are the same in both, so that only what the simulation leaves out
+//! differs: sockets, timers, the relay's own time. The relay draws the core's jitter itself, so
+//! that cannot be the same. To keep this from mattering, several relays run at once, each in a
+//! world of its own, and the simulation runs under many jitters.
 
 use simulate::incident::Plan;
 use simulate::policies::Policy;
@@ -19,24 +19,24 @@ use tests::clock;
 
 mod sockets;
 
-/// Any failure, told as it is.
+/// Any failure, shown as it is.
 type Res<T> = Result<T, Box<dyn Error>>;
 
-/// Relays at once.
+/// How many relays run at once.
 const RELAYS: u64 = 6;
 const RATE: f64 = 5.5;
 const SECONDS: f64 = 120.0;
-/// Enough calls before it for every rung that is called to have a reference.
+/// Before it there are enough calls for every rung that is called to have a reference.
 const HOLE_FROM: f64 = 40.0;
 const HOLE_SECONDS: f64 = 40.0;
-/// Jitters of the core that the simulation is run under.
+/// Under how many jitters of the core the simulation is run.
 const JITTERS: u64 = 25;
 /// How far the relay's p99 may be from the simulation's.
 const P99: f64 = 0.10;
-/// And its extra calls, as a share of the requests.
+/// How far the relay's extra calls may be from the simulation's, as a share of the requests.
 const EXTRA: f64 = 0.01;
 
-/// What came of all relays together.
+/// The figures of all relays together.
 #[derive(Debug, Clone, Copy)]
 struct Sum {
     p50: f64,
@@ -82,7 +82,7 @@ fn world(seed: u64) -> World {
     World::until(seed, FIRST, plan, RATE, SECONDS)
 }
 
-/// The simulation of the same worlds, the core's chance being `jitter`.
+/// The simulation of the same worlds, with `jitter` as the core's chance.
 fn simulated(jitter: u64) -> Sum {
     let lane = |seed| {
         let world = World { core_seed: 1000 * jitter + seed, ..world(seed) };
@@ -104,12 +104,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// A reader that went away is no failure of the replay.
+/// If the reader of the output went away, the replay has not failed.
 fn say(line: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
-/// Plays it and compares. Fails when relay and simulation do not agree.
+/// Plays the incident and compares. Fails when relay and simulation do not agree.
 fn replay() -> Res<()> {
     say(&format!(
         "{RELAYS} relays over three scripted providers each, {RATE} requests a second each for \

@@ -14,14 +14,14 @@ use tests::client::{Exchange, request};
 use tests::provider::Call;
 use tests::{Provider, Relay, Reply, Setup, clock, openai};
 
-/// From the first token to the proper end, as in the simulation.
+/// The time from the first token to the proper end, as in the simulation.
 const STREAM: Duration = Duration::from_secs(1);
 /// Time for everything to be ready before the first request.
 const READY: Duration = Duration::from_millis(300);
-/// The relay takes four bytes of the messages for a token; this many are not the prompt's text.
+/// The relay counts four bytes of the messages as a token; this many are not the prompt's text.
 const AROUND: usize = 32;
 
-/// What one relay's clients saw, and its providers.
+/// What one relay's clients saw, and what its providers saw.
 #[derive(Debug, Default)]
 pub(crate) struct Lane {
     /// Seconds from sending to the first token.
@@ -30,7 +30,7 @@ pub(crate) struct Lane {
     pub(crate) calls: usize,
     /// Requests that never got a token.
     pub(crate) unanswered: usize,
-    /// How late the latest request was sent: a busy machine, not the relay.
+    /// The longest delay of a request's start: it shows a busy machine, not a slow relay.
     pub(crate) latest: Duration,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn play(worlds: Vec<World>) -> Res<Vec<Lane>> {
 type Sent = Result<Lane, tokio::task::JoinError>;
 
 async fn lane(world: Arc<World>) -> Sent {
-    // The providers are there before the time that they live in: it begins with the first request.
+    // The providers are started before their time begins: it begins with the first request.
     let began = Arc::new(Mutex::new(clock::now()));
     let a = provider(0, &world, &began).await;
     let b = provider(1, &world, &began).await;
@@ -109,7 +109,7 @@ fn first_token(exchange: &Exchange) -> Option<Duration> {
     token.map(|event| event.at)
 }
 
-/// A provider whose calls fare as those of `rung` do in `world`.
+/// A provider whose calls end as those of `rung` do in `world`.
 async fn provider(rung: usize, world: &Arc<World>, began: &Arc<Mutex<Instant>>) -> Provider {
     let (world, began) = (Arc::clone(world), Arc::clone(began));
     let calls: Mutex<HashMap<usize, u64>> = Mutex::default();

@@ -1,9 +1,9 @@
-//! What operators did, and what of it is in force: the tables `actions`,
-//! `overrides` and `orders`.
+//! Operators' actions, and which of their effects are in force: the tables `actions`, `overrides`
+//! and `orders`.
 //!
-//! An action is one record, so that it is in the file whole or not at all: its own
-//! row with the answer that its author was given, the end of what it replaced, and
-//! what is so since.
+//! An action is written as one record, so that it is in the file completely or not at all: its own
+//! row with the answer that its author got, the end of the overrides and orders that it replaced,
+//! and the ones that it set.
 
 use super::kept::{OrderRecord, Versions};
 use rusqlite::types::{Type, Value};
@@ -16,12 +16,12 @@ use shared::admin::changes::{Change, OrderNow, OverrideNow};
 use shared::{OrderSource, OverrideMode};
 use std::sync::Arc;
 
-/// An action, and what its author was told.
+/// An action, and the answer that its author got.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ActionRecord {
     /// What was done.
     pub action: Action,
-    /// The first answer, as JSON: given again to whoever sends the same id.
+    /// The first answer, as JSON. A client that sends the same id again gets it again.
     pub answer: Arc<str>,
 }
 
@@ -32,32 +32,32 @@ pub struct OrderEnd {
     pub ladder: Arc<str>,
     /// When.
     pub at: UnixMillis,
-    /// The version that the ladder has since; what is older has ended.
+    /// The version that the ladder has since then; orders with an older version have ended.
     pub version: u64,
     /// Why: `expired`.
     pub why: &'static str,
 }
 
-/// Which actions. A field that is `None` leaves all in.
+/// Selects actions. A field that is `None` does not filter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ActionFilter {
-    /// Whether something of it still holds.
+    /// Whether any effect of it is still in force.
     pub in_force: Option<bool>,
     /// What kind of action.
     pub kind: Option<ActionKind>,
-    /// Whose.
+    /// Who did it.
     pub by: Option<String>,
     /// A rung that it is about.
     pub rung: Option<String>,
     /// A ladder that it is about.
     pub ladder: Option<String>,
-    /// Done at or after.
+    /// Done at or after this time.
     pub since: Option<UnixMillis>,
-    /// Done before.
+    /// Done before this time.
     pub until: Option<UnixMillis>,
     /// The number of items at most, 1 to 500. Default 50.
     pub limit: Option<u32>,
-    /// Where the page before ended.
+    /// Where the previous page ended.
     pub cursor: Option<i64>,
 }
 
@@ -98,8 +98,8 @@ const COLUMNS: &str = "SELECT a.id, a.key, a.at, a.kind, a.author, a.targets, a.
      OR (a.kind = 'note' AND a.ended IS NULL)) AS in_force
     FROM actions a";
 
-/// Ended ones count, too: what was seen under a version must not come back under it. An end
-/// was a change of its own.
+/// Ended rows count, too, because a version must never stand for two different states. An end was a
+/// change of its own, so it adds one.
 const VERSIONS: [&str; 2] = [
     "SELECT rung, max(version + (ended IS NOT NULL)) FROM overrides GROUP BY rung",
     "SELECT ladder, max(version + (ended IS NOT NULL)) FROM orders GROUP BY ladder",
@@ -195,7 +195,7 @@ pub(super) fn one(conn: &Connection, key: &str) -> rusqlite::Result<Option<(Acti
     found.optional()
 }
 
-/// A page, newest first.
+/// A page of actions, newest first.
 pub(super) fn list(conn: &Connection, filter: &ActionFilter) -> rusqlite::Result<ActionPage> {
     let mut sql = format!("SELECT * FROM ({COLUMNS}) WHERE TRUE");
     let mut values: Vec<Value> = Vec::new();
@@ -224,7 +224,7 @@ pub(super) fn list(conn: &Connection, filter: &ActionFilter) -> rusqlite::Result
         text(&filter.ladder),
     );
     let limit = filter.limit.unwrap_or(USUAL).clamp(1, MOST);
-    // One more is asked for, to know whether there is more.
+    // One more row is read, to know whether another page follows.
     sql.push_str(&format!(" ORDER BY id DESC LIMIT {}", limit + 1));
     let rows = conn
         .prepare(&sql)?
@@ -245,7 +245,7 @@ pub(super) fn notes(conn: &Connection) -> rusqlite::Result<Vec<Action>> {
     conn.prepare(&sql)?.query_map([], action)?.collect()
 }
 
-/// Orders in force.
+/// The orders in force.
 pub(super) fn orders(conn: &Connection) -> rusqlite::Result<Vec<OrderRecord>> {
     let order = |row: &Row<'_>| {
         Ok(OrderRecord {

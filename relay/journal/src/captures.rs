@@ -1,5 +1,5 @@
-//! Requests that are kept whole, with their answers: the one place where a prompt is
-//! ever stored, and only where a ladder's `capture` says so.
+//! Requests that are stored whole, with their answers. This is the only place where a prompt is
+//! stored, and only if a ladder's `capture` says so.
 
 use rusqlite::{Connection, Row, params};
 use serde_json::value::RawValue;
@@ -7,7 +7,7 @@ use shared::{AttemptOutcome, Dialect, RequestId, UnixMillis};
 use std::fmt;
 use std::sync::Arc;
 
-/// A request that is kept whole.
+/// A request that is stored whole, with its answer.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CaptureRecord {
     /// Its id.
@@ -18,7 +18,7 @@ pub struct CaptureRecord {
     pub ladder: Arc<str>,
     /// The rung that answered.
     pub rung: Arc<str>,
-    /// What its client speaks; both texts are of this dialect.
+    /// The client's dialect; both texts are in it.
     pub dialect: Dialect,
     /// The variant of the ladder's system prompt.
     pub prompt: Option<String>,
@@ -28,14 +28,14 @@ pub struct CaptureRecord {
     pub answered: String,
 }
 
-/// Without the texts.
+/// Leaves out the texts.
 impl fmt::Debug for CaptureRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CaptureRecord").field("request", &self.request).finish_non_exhaustive()
     }
 }
 
-/// One of them as it is exported.
+/// A captured request as it is exported.
 #[derive(Debug, serde::Serialize)]
 pub struct Captured {
     /// The request's id.
@@ -46,7 +46,7 @@ pub struct Captured {
     pub ladder: String,
     /// The rung that answered.
     pub rung: String,
-    /// What was tried, in order.
+    /// The attempts, in order.
     pub tried: Vec<Attempted>,
     /// The dialect of request and answer.
     pub dialect: String,
@@ -78,7 +78,7 @@ pub struct CaptureFilter {
     pub until: Option<UnixMillis>,
 }
 
-/// Written twice it is one row.
+/// Writing a record twice gives one row.
 pub(super) fn insert(conn: &Connection, record: &CaptureRecord) -> rusqlite::Result<()> {
     conn.prepare_cached(
         "INSERT INTO captures (at, request, ladder, rung, dialect, prompt, asked, answered)
@@ -98,13 +98,13 @@ pub(super) fn insert(conn: &Connection, record: &CaptureRecord) -> rusqlite::Res
     Ok(())
 }
 
-/// A page is over after so many bytes of texts,
+/// A page ends when its texts have this many bytes.
 const PAGE_BYTES: usize = 4 << 20;
-/// or so many captures.
+/// How many captures a page has at most.
 const PAGE: usize = 256;
 
-/// The captures that pass the filter and come after the one with the number `after`, oldest
-/// first, with their numbers: a page of them. None: there are no more.
+/// A page of the captures that pass the filter and come after the one with the number `after`,
+/// oldest first, with their numbers. If it is empty, there are no more.
 pub(super) fn page(
     conn: &Connection,
     filter: &CaptureFilter,
@@ -139,7 +139,8 @@ pub(super) fn page(
 fn captured(row: &Row<'_>) -> rusqlite::Result<Captured> {
     let json = |column: usize| {
         let text: String = row.get(column)?;
-        // Whatever was written was JSON; what is not any more is passed on as the text it is.
+        // The text was JSON when it was written. If it was damaged since, it is exported as a
+        // string.
         RawValue::from_string(text.clone())
             .or_else(|_damaged| serde_json::value::to_raw_value(&text))
             .map_err(|error| {

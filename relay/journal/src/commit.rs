@@ -1,4 +1,4 @@
-//! The promise that a record is safe.
+//! A future that tells whether a record is safe.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,8 +7,8 @@ use tokio::sync::oneshot;
 
 /// Resolves to `true` on the record's COMMIT, to `false` once it is lost.
 ///
-/// It has no time limit of its own: whoever waits brings one, and calls
-/// [`Journal::report_late`](super::Journal::report_late) when it ran out.
+/// It has no time limit of its own: the caller sets one, and calls
+/// [`Journal::report_late`](super::Journal::report_late) when it has run out.
 #[derive(Debug)]
 #[must_use = "a terminator waits for it; drop it to say that nothing does"]
 pub struct Commit(Inner);
@@ -40,7 +40,7 @@ impl Future for Commit {
                 Poll::Pending => return Poll::Pending,
             },
         };
-        // Polled again it says the same, where a bare receiver would panic.
+        // If it is polled again, it returns the same value, where a bare receiver would panic.
         self.0 = Inner::Resolved(committed);
         Poll::Ready(committed)
     }

@@ -1,4 +1,4 @@
-//! What travels to the writer: records of requests and attempts, and the journal's own.
+//! What is sent to the writer: records of requests and attempts, and the journal's own records.
 
 use super::actions::{ActionRecord, OrderEnd};
 use super::captures::CaptureRecord;
@@ -20,7 +20,7 @@ pub struct TransitionRecord {
     pub before: BreakerState,
     /// The state after.
     pub after: BreakerState,
-    /// Which rule spoke.
+    /// The rule that caused it.
     pub rule: TransitionRule,
     /// The same in words.
     pub text: String,
@@ -30,7 +30,8 @@ pub struct TransitionRecord {
     pub bad: u32,
     /// Slow ones among those.
     pub slow: u32,
-    /// How the attempt that tipped it ended; `None`: none did, or it was slow and still ran.
+    /// The outcome of the attempt that caused it. `None`: no attempt caused it, or the attempt was
+    /// slow and still ran.
     pub outcome: Option<AttemptOutcome>,
     /// The provider's status to that attempt, where it was not 200.
     pub status: Option<u16>,
@@ -38,9 +39,9 @@ pub struct TransitionRecord {
     pub request: Option<RequestId>,
     /// The weight afterwards.
     pub weight: f64,
-    /// The breaker's generation afterwards; starts at 0 with each life of the relay.
+    /// The breaker's generation afterwards; it starts at 0 each time the relay starts.
     pub generation: u32,
-    /// For how long it is open, if it is, in milliseconds.
+    /// How long it stays open, in milliseconds, if it is open.
     pub cooldown_ms: Option<u64>,
     /// The slow mark of a small prompt, in milliseconds; `None` without a reference.
     pub mark_ms: Option<u64>,
@@ -50,7 +51,7 @@ pub struct TransitionRecord {
     pub until: Option<UnixMillis>,
 }
 
-/// What travels to the writer.
+/// A record for the writer.
 #[derive(Debug)]
 pub(super) enum Record {
     Start(RequestStart),
@@ -63,29 +64,30 @@ pub(super) enum Record {
     OrderEnd(OrderEnd),
     Action(Box<ActionRecord>),
     Capture(Box<CaptureRecord>),
-    /// Nothing; ends the writer's wait, so that it sees that it shall stop.
+    /// Carries nothing. It ends the writer's wait, so that the writer sees that it must stop.
     Wake,
 }
 
-/// A record on its way.
+/// A record on its way to the writer.
 #[derive(Debug)]
 pub(super) struct Entry {
     /// When it was handed over; its age is the journal's lag.
     pub at: UnixMillis,
     pub record: Record,
-    /// Told once the record is safe or lost.
+    /// Gets `true` once the record is safe, or `false` once it is lost.
     pub done: Option<oneshot::Sender<bool>>,
 }
 
 impl Entry {
-    /// Tells whoever waits. That nobody does any more is no matter.
+    /// Sends the result to the caller that waits. It does not matter if nobody waits any more.
     pub fn resolve(self, committed: bool) {
         if let Some(done) = self.done {
             let _nobody_waits = done.send(committed);
         }
     }
 
-    /// Whether losing it loses a request's record; a start is superseded by its end.
+    /// Whether losing it loses a request's record. A lost start does not, since its end replaces
+    /// it.
     pub fn counts(&self) -> bool {
         matches!(self.record, Record::End(_))
     }

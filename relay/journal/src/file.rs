@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Tells a file from another one under the same name. A deleted file takes
-/// writes without complaint, so this is asked before every commit.
+/// Distinguishes a file from another file with the same name. Writes to a deleted file succeed, so
+/// this is checked before every commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileId {
     #[cfg(unix)]
@@ -14,7 +14,7 @@ pub(super) struct FileId {
 }
 
 impl FileId {
-    /// Of whatever has this name now.
+    /// The id of the file that has this name now.
     #[cfg(unix)]
     pub fn of(path: &Path) -> std::io::Result<Self> {
         use std::os::unix::fs::MetadataExt as _;
@@ -22,7 +22,7 @@ impl FileId {
         Ok(Self { device: found.dev(), inode: found.ino() })
     }
 
-    /// Where a file in use cannot be replaced, being there is enough.
+    /// On systems where a file in use cannot be replaced, it is enough that the file exists.
     #[cfg(not(unix))]
     pub fn of(path: &Path) -> std::io::Result<Self> {
         std::fs::metadata(path).map(|_| Self {})
@@ -41,11 +41,11 @@ pub(super) fn log_size(path: &Path) -> u64 {
     std::fs::metadata(beside(path, "-wal")).map_or(0, |log| log.len())
 }
 
-/// Makes a new file that nobody else may read: prompts may come to be in it. SQLite gives
-/// the files that it puts beside it the same rights. One that is there is left as it is.
+/// Creates a new file that only its owner may read, because it may contain prompts. SQLite gives
+/// the files that it creates beside it the same rights. A file that exists is left as it is.
 ///
 /// # Errors
-/// It cannot be made, and is not there.
+/// The file does not exist and cannot be created.
 #[cfg(unix)]
 pub(super) fn create_private(path: &Path) -> std::io::Result<std::fs::File> {
     use std::os::unix::fs::OpenOptionsExt as _;
@@ -53,7 +53,7 @@ pub(super) fn create_private(path: &Path) -> std::io::Result<std::fs::File> {
     options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
-/// As above; elsewhere the folder's rights decide.
+/// As above. On these systems the folder's rights decide.
 #[cfg(not(unix))]
 pub(super) fn create_private(path: &Path) -> std::io::Result<std::fs::File> {
     std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
@@ -66,14 +66,14 @@ pub(super) fn is_public(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.mode() & 0o004 != 0)
 }
 
-/// As above; not known elsewhere.
+/// As above. On these systems it is not known.
 #[cfg(not(unix))]
 pub(super) const fn is_public(_path: &Path) -> bool {
     false
 }
 
-/// An SQLite URI that reads the file as it lies there: no lock, no log, no file
-/// beside it, and nothing ever written.
+/// An SQLite URI that reads the file as it is on disk: without locks, without its log, without
+/// files beside it, and without ever writing.
 pub(super) fn immutable_uri(path: &Path) -> String {
     let mut uri = String::from("file:");
     for &byte in path.as_os_str().as_encoded_bytes() {

@@ -4,7 +4,7 @@ use parking_lot::Mutex;
 use shared::UnixMillis;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
-/// A lag that says "not well" even where no call has failed: one that hangs.
+/// From this lag on the journal is not well, even if no call has failed: one may hang.
 const SICK_LAG_MS: u64 = 2_000;
 
 /// How the journal is doing.
@@ -16,7 +16,8 @@ pub struct Health {
     pub queue: usize,
     /// Requests whose record was lost since the start.
     pub lost: u64,
-    /// Terminators do not wait for their record: the last one waited for was late.
+    /// Terminators do not wait for their records, because the last one that was waited for was
+    /// late.
     pub late: bool,
     /// Age of the oldest record not yet written, in milliseconds.
     pub lag_ms: u64,
@@ -25,24 +26,24 @@ pub struct Health {
 }
 
 impl Default for Health {
-    /// Well, with nothing to do.
+    /// Healthy, with nothing to write.
     fn default() -> Self {
         Self { ok: true, queue: 0, lost: 0, late: false, lag_ms: 0, error: None }
     }
 }
 
-/// How far the writer shall go before it ends.
+/// Whether the writer shall end, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stop {
-    /// On and on.
+    /// It goes on.
     No,
-    /// Until everything is written.
+    /// It ends after everything is written.
     Flush,
-    /// Now; what is left is lost.
+    /// It ends now; what is not written is lost.
     GiveUp,
 }
 
-/// `oldest` when nothing waits.
+/// The value of `oldest` when no record waits.
 const NOTHING: i64 = i64::MIN;
 
 #[derive(Debug)]
@@ -107,9 +108,9 @@ impl State {
         self.queued.load(Ordering::Relaxed)
     }
 
-    /// A record is about to be sent. Called before, not after: a writer that
-    /// commits it in between must find the time of the oldest record already
-    /// there, or that would stay for ever.
+    /// A record is about to be sent. This is called before the send, not after it. Otherwise the
+    /// writer could commit the record in between, and its time, noted afterwards, would stay for
+    /// ever.
     pub fn queue_one(&self, at: UnixMillis) {
         self.queued.fetch_add(1, Ordering::Relaxed);
         let _older_one_waits =
@@ -126,8 +127,8 @@ impl State {
         self.oldest.store(oldest.map_or(NOTHING, |at| at.0), Ordering::Relaxed);
     }
 
-    /// Counts requests whose record is gone. Logged when the count reaches a
-    /// power of two: often enough to be seen, never a flood.
+    /// Counts requests whose record is lost. The count is logged when it reaches a power of two:
+    /// often enough to be seen, but never a flood.
     pub fn lose(&self, requests: u64) {
         if requests == 0 {
             return;
@@ -149,7 +150,7 @@ impl State {
         }
     }
 
-    /// A commit succeeded: whatever was wrong is over.
+    /// A commit succeeded, so all earlier problems are over.
     pub fn succeed(&self) {
         if self.late.swap(false, Ordering::Relaxed) {
             tracing::info!("the journal is in time again");
@@ -157,7 +158,7 @@ impl State {
         self.recover();
     }
 
-    /// What was wrong with the file is over; whether it is in time is not known yet.
+    /// The problem with the file is over. Whether commits are in time again is not known yet.
     pub fn recover(&self) {
         let error = self.error.lock().take();
         if error.is_some() {
@@ -167,7 +168,7 @@ impl State {
 
     pub fn fail(&self, error: String) {
         let mut slot = self.error.lock();
-        // Repeated every second for as long as it lasts, but logged once.
+        // The same error comes every second while the problem lasts, but it is logged once.
         if slot.as_deref() != Some(error.as_str()) {
             tracing::error!(error, "the journal cannot be written");
             *slot = Some(error);

@@ -1,8 +1,8 @@
-//! Starts that wait for their end.
+//! Start records that are held back for a moment.
 //!
-//! Most requests end within moments, and their final row has all that a start
-//! has. So a start is held back for [`HOLD`]; an end that comes first takes it
-//! away, and the request is written once.
+//! Most requests end soon, and the final row has everything that a start has. So a start is held
+//! back for [`HOLD`]. If the end comes first, it replaces the start, and the request is written
+//! once.
 
 use super::entry::{Entry, Record};
 use super::writer::elapsed;
@@ -10,21 +10,23 @@ use shared::{RequestId, UnixMillis};
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-/// A start is on disk 250 ms after its request was accepted; the rest is for the commit.
+/// A start is on disk 250 ms after its request was accepted; the rest of that time is for the
+/// commit.
 const HOLD: Duration = Duration::from_millis(200);
 
-/// A request's start has number 0, its attempts' have theirs.
+/// The number is 0 for a request's start, and an attempt's own number for an attempt's start.
 type Key = (RequestId, u32);
 
 #[derive(Debug, Default)]
 pub(super) struct Held {
     starts: HashMap<Key, Box<Entry>>,
-    /// In the order of arrival, so of their time; those taken away are still in it.
+    /// In the order of arrival, which is the order of time. Starts that were taken away are still
+    /// in it.
     order: VecDeque<(UnixMillis, Key)>,
 }
 
 impl Held {
-    /// Takes in what came; what is to be written at once comes back.
+    /// Takes in a record. Returns it if it is to be written at once.
     pub fn take_in(&mut self, entry: Box<Entry>) -> Option<Box<Entry>> {
         let key = match &entry.record {
             Record::Start(start) => (start.id, 0),
@@ -51,7 +53,7 @@ impl Held {
         None
     }
 
-    /// The next one that has waited long enough, or any if `all`.
+    /// The next start that has waited long enough, or any start if `all`.
     pub fn release(&mut self, now: UnixMillis, all: bool) -> Option<Box<Entry>> {
         while let Some((at, key)) = self.order.front().copied() {
             if !all && elapsed(at, now) < HOLD {
@@ -65,7 +67,7 @@ impl Held {
         None
     }
 
-    /// How long until one is to be released; `None` if none is held.
+    /// How long until the next start is to be released; `None` if none is held.
     pub fn wait(&self, now: UnixMillis) -> Option<Duration> {
         self.order.front().map(|(at, _)| HOLD.saturating_sub(elapsed(*at, now)))
     }

@@ -1,5 +1,5 @@
-//! The SQL of writing. Every statement may run twice with the same result, since
-//! a batch whose COMMIT failed is written again.
+//! The SQL that writes. Every statement may run twice with the same result, since a batch whose
+//! COMMIT failed is written again.
 
 use super::actions::{end_order, insert_action};
 use super::captures;
@@ -12,7 +12,7 @@ use rusqlite::{Connection, params};
 const START: &str = "INSERT INTO requests (id, at, client, ladder, model, stream)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING";
 
-/// Only under a request that runs: one that came too late would never get an outcome.
+/// Only for a request that still runs: an attempt that came too late would never get an outcome.
 const ATTEMPT_START: &str = "INSERT INTO attempts (request, n, at, rung, kind, probe)
     SELECT ?1, ?2, ?3, ?4, ?5, ?6 FROM requests WHERE id = ?1 AND outcome IS NULL
     ON CONFLICT (request, n) DO NOTHING";
@@ -160,7 +160,7 @@ fn insert_attempt_end(
 ) -> rusqlite::Result<()> {
     let start = &end.start;
     conn.prepare_cached(ATTEMPT_END)?.execute(params![
-        // The request's own id: an attempt filed under another one would be out of reach.
+        // The request's own id: an attempt stored under another id could not be found.
         request.id.number(),
         start.n,
         start.at.0,
@@ -191,7 +191,8 @@ fn insert_attempt_end(
     Ok(())
 }
 
-/// `[["rung","reason"],...]`, with what its dialect has no words for; nothing for none, as with most requests.
+/// `[["rung","reason"],...]`, with the field that the rung's dialect cannot express, if there is
+/// one. `None` if no rung was passed over, as with most requests.
 fn passed_over(end: &RequestEnd) -> Option<String> {
     if end.passed_over.is_empty() {
         return None;
@@ -204,7 +205,7 @@ fn passed_over(end: &RequestEnd) -> Option<String> {
     Some(serde_json::Value::Array(pairs.collect()).to_string())
 }
 
-/// SQLite's integers are signed; a number beyond them is a number, if a wrong one.
+/// SQLite's integers are signed. A number that is too large is stored as the largest one.
 fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

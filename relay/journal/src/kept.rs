@@ -1,8 +1,8 @@
-//! What the journal keeps for the relay's next life: the health of every rung,
-//! and the overrides, orders and notes in force.
+//! What the journal keeps over a restart of the relay: the health of every rung, and the overrides,
+//! orders and notes in force.
 //!
-//! Unlike the rest, health is written over, and read once, at the start. What it
-//! means is for those who hand it over; here it is numbers and words.
+//! Unlike other rows, a health row is overwritten, and it is read once, at the start. The callers
+//! know what it means; here it is only numbers and words.
 
 use super::actions;
 use rusqlite::{Connection, Row, params};
@@ -18,9 +18,9 @@ pub struct HealthRecord {
     pub rung: Arc<str>,
     /// When this was so.
     pub at: UnixMillis,
-    /// Tells the rung from another one that had its name: a hash, never an address.
+    /// Distinguishes the rung from another one that had the same name: a hash, never an address.
     pub fingerprint: Arc<str>,
-    /// Tells two accounts of it apart, and nothing else: four hex digits of a hash.
+    /// Distinguishes two accounts of the rung, and nothing else: four hex digits of a hash.
     pub key_tag: Arc<str>,
     /// The breaker's state: `closed`, `open`, `half_open`.
     pub state: String,
@@ -30,17 +30,17 @@ pub struct HealthRecord {
     pub until: Option<UnixMillis>,
     /// Its weight, 0..1.
     pub weight: f64,
-    /// The last cool-down, in milliseconds when written.
+    /// The last cool-down; stored in milliseconds.
     pub cooldown: Duration,
-    /// Opened by broken streams.
+    /// Whether broken streams opened it.
     pub by_streams: bool,
     /// When it left full weight.
     pub away_since: Option<UnixMillis>,
     /// Its last hold.
     pub hold: Option<HoldRecord>,
-    /// Its reference p95 and its usual median, in microseconds when written.
+    /// Its reference p95 and its usual median; stored in microseconds.
     pub reference: Option<(Duration, Duration)>,
-    /// It has once sent a finish reason.
+    /// Whether it has ever sent a finish reason.
     pub finishes: bool,
 }
 
@@ -64,7 +64,7 @@ pub struct OverrideRecord {
     pub at: UnixMillis,
     /// `forced_open`, `forced_closed`, `demoted`.
     pub mode: String,
-    /// Whose; `None`: the relay's own.
+    /// Who set it; `None`: the relay itself.
     pub author: Option<String>,
     /// Why.
     pub reason: Option<String>,
@@ -87,9 +87,9 @@ pub struct OrderRecord {
     pub at: UnixMillis,
     /// The version that it made.
     pub version: u64,
-    /// The rungs' names, in its order.
+    /// The rungs' names in this order.
     pub rungs: Vec<String>,
-    /// Whose; `None`: the relay's own.
+    /// Who set it; `None`: the relay itself.
     pub author: Option<String>,
     /// Why.
     pub reason: Option<String>,
@@ -99,7 +99,7 @@ pub struct OrderRecord {
     pub action: Option<String>,
 }
 
-/// The versions that were reached, of all that ever had an override or an order.
+/// The last versions of all rungs and ladders that ever had an override or an order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Versions {
     /// Of rungs.
@@ -115,16 +115,16 @@ pub struct OverrideEnd {
     pub rung: Arc<str>,
     /// When.
     pub at: UnixMillis,
-    /// The version that the rung has since; what is older has ended.
+    /// The version that the rung has since then; overrides with an older version have ended.
     pub version: u64,
     /// Why: `expired`.
     pub why: &'static str,
 }
 
-/// All that is kept.
+/// Everything that is kept.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Kept {
-    /// Rungs, those that no config names any more included.
+    /// The rungs' health, including rungs that no config names any more.
     pub health: Vec<HealthRecord>,
     /// Overrides in force when the last relay ended, the oldest first.
     pub overrides: Vec<OverrideRecord>,
@@ -141,7 +141,7 @@ const HEALTH: &str = "INSERT OR REPLACE INTO health
      away_since, hold_until, hold_doublings, hold_guessed, ref_p95_us, usual_us, finishes)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
 
-/// Not one that was set after it: the operator was faster.
+/// An override that an operator has set in the meantime is not ended.
 const OVERRIDE_END: &str = "UPDATE overrides SET ended = ?2, ended_why = ?3
     WHERE rung = ?1 AND ended IS NULL AND version < ?4";
 
@@ -189,7 +189,7 @@ pub(super) fn end_override(conn: &Connection, end: &OverrideEnd) -> rusqlite::Re
     Ok(())
 }
 
-/// Everything, as of one moment if `conn` is in a transaction.
+/// Reads everything; all of it as of one moment if `conn` is in a transaction.
 pub(super) fn read(conn: &Connection) -> rusqlite::Result<Kept> {
     let health = conn.prepare(READ_HEALTH)?.query_map([], health)?.collect::<Result<_, _>>()?;
     let overrides =

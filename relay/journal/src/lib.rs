@@ -1,23 +1,22 @@
-//! The journal: what was asked, what was tried, how it ended, in SQLite.
+//! The journal: an SQLite record of requests, their attempts and how they ended.
 //!
-//! It stands beside the hot path, never on it: callers hand over a record and
-//! go on, one writer thread commits what is there. A disk that is full, locked,
-//! read-only, slow or broken never stops the relay; what could not be written
-//! is counted and shown in [`Health`], and writing resumes by itself.
+//! It is not on the hot path: callers hand over a record and go on, and one writer thread commits
+//! what has arrived. A disk that is full, locked, read-only, slow or broken never stops the relay.
+//! What could not be written is counted and shown in [`Health`], and writing resumes by itself.
 //!
 //! Invariants:
-//! - No call on [`Journal`] but [`Journal::close`] blocks.
+//! - Of the calls on [`Journal`], only [`Journal::close`] and [`Journal::wait_for_file`] block.
 //! - A [`Commit`] says `true` only after SQLite's COMMIT: from then on a
 //!   `kill -9` cannot take the record away.
-//! - A file that is no journal, or a newer one, is never written.
-//! - No prompt, answer or key can get in: the records of [`record`] and [`kept`]
-//!   have no field for one. What [`captures`] keeps is kept where a ladder says so.
+//! - A file that is not a journal, or is the journal of a newer relay, is never written.
+//! - No prompt, answer or key can get in: the records of [`record`] and [`kept`] have no field for
+//!   one. The exception is [`captures`], for ladders whose config says so.
 //!
-//! The parts: [`record`] is what callers hand over, [`kept`] what the next life
-//! of the relay reads, [`actions`] what operators did; `health` what both sides
-//! share; `writer` the thread, with `held` (starts that wait for their end),
-//! `insert` (the SQL) and `prune`; `open` brings a file up (`schema`,
-//! `recover`, `file`); [`reader`] answers queries on connections of its own.
+//! The parts: [`record`] is what callers hand over, [`kept`] what the relay reads after a restart,
+//! [`actions`] what operators did; `health` is what callers and writer share; `writer` is the
+//! thread, with `held` (starts that are held back), `insert` (the SQL) and `prune`; `open` prepares
+//! a file for writing (with `schema`, `recover` and `file`); [`reader`] answers queries on
+//! connections of its own.
 
 pub mod actions;
 pub mod captures;
@@ -65,11 +64,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// What the journal needs to know.
+/// The journal's settings.
 #[derive(Debug, Clone)]
 pub struct JournalOptions {
-    /// The file. Its folder must exist: a folder made here could land under an
-    /// empty mount point and fill the wrong disk.
+    /// The file. Its folder must exist: a folder created here could be under an empty mount point
+    /// and fill the wrong disk.
     pub path: PathBuf,
     /// Requests older than this are deleted.
     pub retain: Duration,
@@ -85,7 +84,7 @@ impl JournalOptions {
     /// How many records may wait unless a caller says otherwise.
     pub const QUEUE: usize = 65_536;
 
-    /// For a file and a clock, without a limit of age or size.
+    /// Options for a file and a clock, without a limit of age or size.
     #[must_use]
     pub const fn new(path: PathBuf, now: fn() -> UnixMillis) -> Self {
         Self { path, retain: Duration::MAX, max_size: u64::MAX, now, queue: Self::QUEUE }
@@ -94,8 +93,8 @@ impl JournalOptions {
 
 /// A handle on the journal; clones share one writer.
 ///
-/// When the last handle goes without [`Journal::close`], the writer still
-/// commits what it was given, then ends by itself.
+/// When the last handle is dropped without [`Journal::close`], the writer still commits the records
+/// that it was given, then ends by itself.
 #[derive(Debug, Clone)]
 pub struct Journal {
     inner: Option<Arc<Inner>>,
@@ -108,12 +107,12 @@ struct Inner {
     sender: SyncSender<Box<Entry>>,
     state: Arc<State>,
     thread: Mutex<Option<Thread>>,
-    /// Disconnected once the file has been tried to open.
+    /// Disconnected once the writer has tried to open the file.
     opening: Mutex<Receiver<()>>,
 }
 
-/// The writer thread. Its half of `ended` is dropped when it is over, which is
-/// how a join gets a timeout.
+/// The writer thread. Its half of `ended` is dropped when the thread is over, so that a join can
+/// have a timeout.
 #[derive(Debug)]
 struct Thread {
     handle: JoinHandle<()>,
@@ -121,11 +120,11 @@ struct Thread {
 }
 
 impl Journal {
-    /// Starts the writer thread, which opens the file. Never fails and never
-    /// waits: a bad disk is a matter of [`Health`], the relay serves on.
+    /// Starts the writer thread, which opens the file. Never fails and never waits: problems with
+    /// the disk show in [`Health`], and the relay serves on.
     #[must_use]
     pub fn open(options: JournalOptions) -> Self {
-        // SQLite gives names such as ":memory:" a meaning; an absolute path has none.
+        // SQLite gives names such as ":memory:" a special meaning; an absolute path has none.
         let path = std::path::absolute(&options.path).unwrap_or_else(|_| options.path.clone());
         let queue = options.queue.max(1);
         let (sender, receiver) = sync_channel(queue);
@@ -153,8 +152,8 @@ impl Journal {
         Self { inner: Some(Arc::new(Inner { path, queue, sender, state, thread, opening })) }
     }
 
-    /// Waits until the file has been tried to open, for `timeout` at the most.
-    /// Blocks. Whoever serves before that may end requests without their record.
+    /// Waits until the writer has tried to open the file, for `timeout` at the most. Blocks. A
+    /// relay that serves before that may end requests without their record.
     pub fn wait_for_file(&self, timeout: Duration) {
         if let Some(inner) = &self.inner {
             let opening = inner.opening.lock();
@@ -189,13 +188,13 @@ impl Journal {
         }
     }
 
-    /// What is to be known of a rung after a restart; written over what was known
-    /// before, with the next batch. Returns whether the writer will see it.
+    /// Records what is to be known of a rung after a restart. It overwrites the earlier record,
+    /// with the next batch. Returns whether the writer will see it.
     pub fn keep(&self, record: HealthRecord) -> bool {
         self.inner.as_ref().is_none_or(|inner| inner.send(Record::Health(record), None))
     }
 
-    /// What a minute was; written with the next batch.
+    /// Records the numbers of one minute; written with the next batch.
     pub fn minute(&self, record: MinuteRecord) {
         if let Some(inner) = &self.inner {
             inner.send(Record::Minute(Box::new(record)), None);
@@ -216,7 +215,7 @@ impl Journal {
         }
     }
 
-    /// An operator did something. The [`Commit`] is as with [`Journal::end`].
+    /// An operator did something. The [`Commit`] is like that of [`Journal::end`].
     pub fn action(&self, record: ActionRecord) -> Commit {
         let Some(inner) = &self.inner else { return Commit::resolved(false) };
         let (done, commit) = oneshot::channel();
@@ -227,8 +226,8 @@ impl Journal {
         }
     }
 
-    /// A request ended. The [`Commit`] resolves once the record is safe or lost;
-    /// it may be dropped unasked.
+    /// A request ended. The [`Commit`] resolves once the record is safe or lost; a caller may drop
+    /// it without waiting.
     pub fn end(&self, record: RequestEnd) -> Commit {
         let Some(inner) = &self.inner else { return Commit::resolved(false) };
         let (done, commit) = oneshot::channel();
@@ -240,7 +239,7 @@ impl Journal {
         }
     }
 
-    /// A request that is kept whole. In a jam it gives way to everything else.
+    /// Stores a request whole. If many records wait for the writer, it is dropped.
     pub fn capture(&self, record: CaptureRecord) {
         const MOST_WAITING: usize = 64;
         if let Some(inner) = &self.inner
@@ -250,7 +249,7 @@ impl Journal {
         }
     }
 
-    /// How it is going.
+    /// The journal's health.
     #[must_use]
     pub fn health(&self) -> Health {
         self.inner.as_ref().map_or_else(Health::default, |inner| inner.state.health())
@@ -268,24 +267,24 @@ impl Journal {
         self.inner.as_ref().is_some_and(|inner| !inner.state.is_late())
     }
 
-    /// A record's COMMIT came too late for its client: the wait is off, visibly,
-    /// until a commit succeeds.
+    /// A record's COMMIT came too late for its client. Until a commit succeeds, terminators do not
+    /// wait, and [`Health`] shows it.
     pub fn report_late(&self) {
         if let Some(inner) = &self.inner {
             inner.state.set_late();
         }
     }
 
-    /// Writes what is there and ends the writer. Blocks, at most for `timeout`;
-    /// then what is not written yet is given up. Records that come later are lost.
-    /// Returns whether everything was written.
+    /// Writes what is there and ends the writer. Blocks for `timeout` at the most; what is not
+    /// written by then is lost, as are records that come later. Returns whether everything was
+    /// written.
     #[must_use]
     pub fn close(&self, timeout: Duration) -> bool {
         let Some(inner) = &self.inner else { return true };
         inner.state.stop(Stop::Flush);
         let mut slot = inner.thread.lock();
         let Some(thread) = slot.take() else { return inner.state.is_flushed() };
-        // One of the two wakes it: it waits for a record, or it sleeps before a retry.
+        // The writer waits for a record, or sleeps before a retry. One of these two calls wakes it.
         inner.send(Record::Wake, None);
         thread.handle.thread().unpark();
         if thread.ended.recv_timeout(timeout) == Err(RecvTimeoutError::Timeout) {
@@ -298,7 +297,8 @@ impl Journal {
 }
 
 impl Inner {
-    /// Starts are a convenience, ends are the record: in a jam the former give way.
+    /// When the queue is half full, starts are dropped: they are a convenience, ends are the
+    /// record.
     fn send_start(&self, record: Record) {
         if self.state.queued() < self.queue.div_ceil(2) {
             self.send(record, None);

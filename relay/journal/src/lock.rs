@@ -1,8 +1,8 @@
-//! One relay writes a journal: whoever does holds a lock on a file beside it.
+//! One relay writes a journal: that relay holds a lock on a file beside it.
 //!
-//! Two would take each other's running requests for those of an earlier life. The lock is the
-//! kernel's, so it ends with the process, however that ends. Not on the journal itself:
-//! closing a second descriptor of it would drop SQLite's own locks.
+//! A second relay would take the first one's running requests for those left behind before a
+//! restart. The kernel holds the lock, so it ends with the process, however the process ends. The
+//! journal itself is not locked: closing a second descriptor of it would drop SQLite's own locks.
 
 use super::file::{beside, create_private};
 use std::fmt;
@@ -31,8 +31,8 @@ impl fmt::Display for Held {
     }
 }
 
-/// Takes the lock of the journal at `path`. `Ok(None)`: this disk has no locks, or nothing
-/// can be put beside the journal; then nobody is kept out.
+/// Takes the lock of the journal at `path`. `Ok(None)`: this disk has no locks, or no file can be
+/// created beside the journal; then no other relay is kept out.
 ///
 /// # Errors
 /// Another relay has it.
@@ -41,7 +41,7 @@ pub(super) fn take(path: &Path) -> Result<Option<Lock>, Held> {
     let Ok(mut file) = create_private(&name) else { return Ok(None) };
     match file.try_lock() {
         Ok(()) => {
-            // For whoever finds it locked. That it is locked is what counts.
+            // For a relay that finds it locked. Only the lock matters, so an error here is ignored.
             let _unnamed = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
             Ok(Some(Lock(file)))
         }

@@ -1,8 +1,7 @@
-//! What each minute was: the table behind curves, sums and what is usual.
+//! The numbers of each minute: the table behind curves, sums and usual values.
 //!
-//! A row is written once. A batch that is written again writes it over, and a relay
-//! that starts again within the minute has a row of its own: rows are added up when
-//! they are read.
+//! A row is written once. If its batch is written again, the row is overwritten. A relay that
+//! restarts within the minute writes a row of its own; rows are added up when they are read.
 
 use rusqlite::{Connection, params};
 use shared::UnixMillis;
@@ -19,7 +18,7 @@ pub struct MinuteRecord {
     pub life: UnixMillis,
     /// The ladder.
     pub ladder: Arc<str>,
-    /// The rung; `None`: the ladder's requests.
+    /// The rung; `None`: the row counts the ladder's requests.
     pub rung: Option<Arc<str>>,
     /// Requests, or attempts, that ended.
     pub calls: u64,
@@ -91,7 +90,7 @@ pub(super) fn insert(conn: &Connection, record: &MinuteRecord) -> rusqlite::Resu
     Ok(())
 }
 
-/// Maps of words and lists of numbers can always be written.
+/// Maps of words and lists of numbers can always be serialized.
 fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

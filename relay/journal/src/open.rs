@@ -1,4 +1,4 @@
-//! Brings a file up to be written.
+//! Prepares a file for writing.
 
 use super::file::{FileId, beside, create_private, is_public, log_size};
 use super::recover;
@@ -9,22 +9,22 @@ use shared::UnixMillis;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long a commit waits for someone else's lock before it is tried anew.
+/// How long a commit waits for a lock of another connection before it is tried again.
 pub(super) const BUSY: Duration = Duration::from_millis(250);
 
-/// Pages of write-ahead log after which it is folded into the file (4 MiB).
+/// After this many pages (4 MiB) a checkpoint moves the write-ahead log into the file.
 const CHECKPOINT_PAGES: i64 = 1_000;
 
-/// What is left of a log that once had to grow, because a reader held it.
+/// The size to which a log is cut after it had to grow because a reader held it.
 pub(super) const LOG_LIMIT: i64 = 4 << 20;
 
-/// A file that is ready.
+/// A file that is open and ready to be written.
 #[derive(Debug)]
 pub(super) struct Link {
     pub conn: Connection,
-    /// The file that it leads to, whatever has the name by now.
+    /// The file that is open, even if another file has the name by now.
     pub file: FileId,
-    /// Its log, likewise.
+    /// The log of that file.
     pub log: FileId,
 }
 
@@ -36,12 +36,12 @@ impl Link {
     }
 }
 
-/// Why there is none.
+/// Why the file could not be opened.
 #[derive(Debug)]
 pub(super) enum OpenError {
-    /// The file is not ours to write.
+    /// The relay must not write this file.
     Refused(String),
-    /// It did not work this time.
+    /// It failed this time; a later try may succeed.
     Failed(String),
 }
 
@@ -51,16 +51,16 @@ impl From<rusqlite::Error> for OpenError {
     }
 }
 
-/// Opens, migrates, recovers. Rows unfinished since before `before` are of an
-/// earlier life.
+/// Opens, migrates and recovers. Rows from before `before` that are unfinished were left behind
+/// before a restart.
 pub(super) fn open(path: &Path, before: UnixMillis) -> Result<Link, OpenError> {
     match schema::look(path) {
-        // A checkpoint that a crash cut off leaves this; the log has the rest, and is read below.
+        // A crash during a checkpoint leaves the file so. The log has the rest, and is read below.
         Err(error) if is_corrupt(&error) && log_size(path) > 0 => {}
         found => admit(found?)?,
     }
     if std::fs::metadata(path).is_err() {
-        // Where this fails SQLite says what is wrong.
+        // If this fails, SQLite reports the reason.
         drop(create_private(path));
     } else if is_public(path) {
         tracing::warn!(
@@ -73,24 +73,24 @@ pub(super) fn open(path: &Path, before: UnixMillis) -> Result<Link, OpenError> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags)?;
     let file = FileId::of(path).map_err(|error| OpenError::Failed(error.to_string()))?;
-    // Before the first read: that would put a log beside the file, read-only like
-    // it, and stay in the way once the file itself can be written again.
+    // Checked before the first read: a read would create a log beside the file, read-only like the
+    // file, and that log would be in the way once the file itself can be written again.
     if conn.is_readonly("main")? {
         return Err(OpenError::Failed("the file is read-only".to_owned()));
     }
     conn.busy_timeout(BUSY)?;
-    // Asked again: now the log counts too, and the file may have changed since.
+    // Checked again: now the log counts too, and the file may have changed since.
     let found = schema::identify(&conn)?;
     if let Err(refused) = admit(found) {
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         return Err(refused);
     }
     if found == Found::Nothing {
-        // Only before the first page is written.
+        // This works only before the first page is written.
         conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     }
-    // A new file gets its tables before its log, so that it is known as ours by
-    // its first page alone from the first moment.
+    // A new file gets its tables before its log, so that its first page alone shows from the first
+    // moment that it is a journal.
     schema::migrate(&mut conn)?;
     set_up(&conn)?;
     let interrupted = recover::recover(&mut conn, before)?;
@@ -106,8 +106,8 @@ fn is_corrupt(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt)
 }
 
-/// What was done to the file behind its link's back, if something was: asked of the file
-/// itself, since the link answers from its memory and its log.
+/// What somebody else did to the open file, if anything. The file itself is read, because the open
+/// connection answers from its memory and its log.
 pub(super) fn harm(path: &Path) -> Option<String> {
     match schema::look(path) {
         Ok(Found::Journal(_)) => None,

@@ -1,8 +1,8 @@
-//! Lets go of old requests, a little at a time.
+//! Deletes old requests, a little at a time.
 //!
-//! A step deletes at most [`STEP`] requests and takes a few milliseconds, so a
-//! record that comes meanwhile is hardly late. Under load a step is made now and
-//! then all the same: a relay that is never idle must not fill its disk.
+//! A step deletes at most [`STEP`] requests and takes a few milliseconds, so a record that comes
+//! meanwhile is hardly late. Under load steps are rarer, but they are still made: a relay that is
+//! never idle must not fill its disk.
 
 use super::file::log_size;
 use super::open::BUSY;
@@ -12,29 +12,30 @@ use shared::UnixMillis;
 use std::path::Path;
 use std::time::Duration;
 
-/// Requests per step.
+/// How many requests a step deletes at most.
 const STEP: i64 = 200;
-/// Between two looks when there is nothing to do.
+/// The time between two looks when there is nothing to do.
 const LOOK: Duration = Duration::from_secs(1);
-/// Between two steps when there is, while records come: 2,000 requests a second,
-/// more than come.
+/// The time between two steps when there is something to do and records come: 2,000 requests a
+/// second, more than come.
 const BUSY_STEP: Duration = Duration::from_millis(100);
-/// The same while none comes. Not zero: readers and the disk have a claim too.
+/// The same when no record comes. Not zero, because readers and the disk need time, too.
 const IDLE_STEP: Duration = Duration::from_millis(10);
-/// Free pages that are kept, since using them again is cheaper than a new one.
+/// How many free pages are kept, since using one again is cheaper than adding a new one.
 const SPARE_PAGES: i64 = 256;
-/// Free pages given back to the file system per step.
+/// How many free pages a step gives back to the file system at most.
 const GIVE_BACK: i64 = 128;
-/// What is kept of a rung is not old before this: a quiet one is written once a day.
+/// Health rows, and ended overrides and orders, are kept at least this long: the health of a quiet
+/// rung is written once a day.
 const KEPT_LEAST: i64 = 2 * 24 * 3_600_000;
 
 /// Minutes are kept for 30 days.
 const MINUTES_KEPT: i64 = 30 * 24 * 3_600_000;
 
-/// After the clock has leapt nothing goes for its age until the relay has run for so long, or
-/// for `retain` where that is shorter: time to notice, and to put it right.
+/// After the clock has leapt, nothing is deleted for its age until the relay has run for this long,
+/// or for `retain` where that is shorter. That is time to notice the leap and to correct it.
 const AFTER_A_LEAP: Duration = Duration::from_hours(24);
-/// Two steps are hardly further apart than this, whatever the clock says.
+/// At most this much time is counted between two steps, whatever the clock says.
 const STEP_TIME: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -45,7 +46,7 @@ pub(super) struct Pruner {
     more: bool,
     /// The clock at the last step; before the first one, the newest request's time.
     clock: Option<UnixMillis>,
-    /// Nothing goes for its age until the relay has run for so long.
+    /// Nothing is deleted for its age until the relay has run for this long.
     waits: Duration,
 }
 
@@ -64,13 +65,13 @@ impl Pruner {
         self.last.map_or(Duration::ZERO, |last| pause.saturating_sub(elapsed(last, now)))
     }
 
-    /// No step this time.
+    /// Makes no step this time.
     pub const fn rest(&mut self, now: UnixMillis) {
         self.last = Some(now);
         self.more = false;
     }
 
-    /// One step. A lock held by someone else is not waited for: records may be coming.
+    /// Makes one step. It does not wait for a lock that somebody else holds: records may be coming.
     pub fn step(
         &mut self,
         conn: &mut Connection,
@@ -92,8 +93,8 @@ impl Pruner {
         }
     }
 
-    /// A clock that leaps ahead by a good part of `retain`, while the relay runs or since it
-    /// last wrote, would make most of the history old at once.
+    /// A clock that leaps ahead by a large part of `retain`, while the relay runs or since it last
+    /// wrote, would make most of the history old at once. After such a leap deletion by age waits.
     fn mind_the_clock(&mut self, conn: &Connection, now: UnixMillis) -> rusqlite::Result<()> {
         let before = match self.clock {
             Some(clock) => Some(clock),
@@ -130,7 +131,7 @@ impl Pruner {
         let mut ids = oldest(conn, limit)?;
         if ids.is_empty() && self.is_too_large(conn, path)? {
             ids = oldest(conn, i64::MAX)?;
-            // Curves of what is no longer there give way with it.
+            // The minutes before the deleted requests are deleted as well.
             if let Some(id) = ids.last() {
                 let at = "SELECT at FROM requests WHERE id = ?1";
                 let at: i64 = conn.prepare_cached(at)?.query_row([id], |row| row.get(0))?;
@@ -170,8 +171,8 @@ impl Pruner {
         Ok(give_back(conn)? || !ids.is_empty() || stale)
     }
 
-    /// Its log counts, too. It is folded first: where a reader holds it, letting go of
-    /// requests would only make it longer.
+    /// Whether the file is too large. Its log counts, too. The log is moved into the file first:
+    /// while a reader holds the log, deleting requests would only make it longer.
     fn is_too_large(&self, conn: &Connection, path: &Path) -> rusqlite::Result<bool> {
         let pages = number(conn, "page_count")?.saturating_sub(number(conn, "freelist_count")?);
         let bytes = pages.saturating_mul(number(conn, "page_size")?);
@@ -189,7 +190,7 @@ fn newest(conn: &Connection) -> rusqlite::Result<Option<UnixMillis>> {
     Ok(at.map(UnixMillis))
 }
 
-/// The oldest requests from before `limit`. One that still runs is not old.
+/// The oldest requests from before `limit`. A request that still runs is not old.
 fn oldest(conn: &Connection, limit: i64) -> rusqlite::Result<Vec<i64>> {
     conn.prepare_cached(
         "SELECT id FROM requests WHERE at < ?1 AND outcome IS NOT NULL ORDER BY at LIMIT ?2",
@@ -211,8 +212,8 @@ fn has_stale_minutes(conn: &Connection, limit: i64) -> rusqlite::Result<bool> {
         .query_row([limit], |row| row.get(0))
 }
 
-/// Rungs that nobody has heard of for long, overrides and orders that ended long ago.
-/// The tables are as small as a config and the operators' diligence.
+/// Whether there are rungs whose health was not written for long, or overrides and orders that
+/// ended long ago. These tables are small.
 fn has_stale_kept(conn: &Connection, limit: i64) -> rusqlite::Result<bool> {
     conn.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM health WHERE at < ?1)
@@ -222,7 +223,7 @@ fn has_stale_kept(conn: &Connection, limit: i64) -> rusqlite::Result<bool> {
     .query_row([limit], |row| row.get(0))
 }
 
-/// Shrinks the file by a step; returns whether another one is worth while.
+/// Shrinks the file by one step; returns whether another step is useful.
 fn give_back(conn: &Connection) -> rusqlite::Result<bool> {
     if number(conn, "freelist_count")? <= SPARE_PAGES {
         return Ok(false);

@@ -1,9 +1,8 @@
 //! Reading the journal: lists and details, for the admin API and the CLI.
 //!
-//! Each call opens a read-only connection of its own. That costs well under a
-//! millisecond, needs no lock between callers, and cannot go stale when the file
-//! is replaced. A call reads one snapshot and ends: a reader that lingered would
-//! keep the write-ahead log from shrinking.
+//! Each call opens a read-only connection of its own. That costs well under a millisecond, needs no
+//! lock between callers, and cannot go stale when the file is replaced. A call reads one snapshot
+//! and ends: a reader that stays open would keep the write-ahead log from shrinking.
 
 mod cursor;
 mod past;
@@ -36,19 +35,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a read waits where it has to, such as for another reader's recovery
-/// of the log. Writers do not hold readers up.
+/// How long a read waits where it has to, such as for another reader's recovery of the log. Writers
+/// do not block readers.
 const BUSY: Duration = Duration::from_secs(2);
 
-/// A list is looked at after so many steps of SQLite's machine, some 2 ms,
+/// A list is checked after this many steps of SQLite's virtual machine, about 2 ms.
 const STEPS: std::ffi::c_int = 100_000;
-/// and stopped after so many looks.
+/// A list is stopped after this many checks.
 const LOOKS: u32 = 1_000;
 
-/// Which requests. A field that is `None` leaves all in.
+/// Selects requests. A field that is `None` does not filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestFilter {
-    /// The ladder walked.
+    /// The ladder that was walked.
     pub ladder: Option<String>,
     /// A rung that was called, whether it answered or not.
     pub tried: Option<String>,
@@ -56,34 +55,34 @@ pub struct RequestFilter {
     pub answered_by: Option<String>,
     /// How the request ended.
     pub outcome: Option<RequestOutcome>,
-    /// A kind of which an attempt was made.
+    /// The kind of one of its attempts.
     pub kind: Option<AttemptKind>,
-    /// Accepted at or after.
+    /// Accepted at or after this time.
     pub since: Option<UnixMillis>,
-    /// Accepted before.
+    /// Accepted before this time.
     pub until: Option<UnixMillis>,
-    /// This one.
+    /// The request's id.
     pub id: Option<RequestId>,
     /// The client key's name.
     pub client: Option<String>,
     /// First token at or after this many milliseconds.
     pub min_ttft_ms: Option<u64>,
-    /// An attempt ended so; on the rung of `tried`, if that is given.
+    /// The outcome of one of its attempts; of one on the rung of `tried`, if that is given.
     pub ended: Option<AttemptOutcome>,
-    /// Only what was not a plain first attempt, answered in time.
+    /// Only requests with some trouble: not those that the first attempt answered well and in time.
     pub trouble: bool,
-    /// Only what ended well because of a later attempt.
+    /// Only requests that ended well because of a later attempt.
     pub rescued: bool,
     /// In which order.
     pub sort: Sort,
     /// Rows per page, 1 to [`RequestFilter::MAX_LIMIT`]; beyond that it is clamped.
     pub limit: u32,
-    /// `next` of the page before.
+    /// `next` of the previous page.
     pub cursor: Option<String>,
 }
 
 impl RequestFilter {
-    /// Rows per page unless said otherwise.
+    /// Rows per page by default.
     pub const DEFAULT_LIMIT: u32 = 50;
     /// Rows per page at most.
     pub const MAX_LIMIT: u32 = 500;
@@ -113,12 +112,12 @@ impl Default for RequestFilter {
     }
 }
 
-/// Why a read gave nothing.
+/// Why a read failed.
 #[derive(Debug)]
 pub enum ReadError {
     /// There is no file, or nothing in it yet.
     NoFile(PathBuf),
-    /// The file is something else.
+    /// The file is not a journal.
     NotAJournal(PathBuf),
     /// The file is of a newer relay.
     Newer {
@@ -134,9 +133,9 @@ pub enum ReadError {
         /// The one that this relay reads.
         known: i64,
     },
-    /// The cursor is not one that a page gave.
+    /// The cursor is not one that a page returned.
     Cursor(String),
-    /// The query took longer than it may.
+    /// The query took longer than allowed.
     TooMuch,
     /// SQLite could not read it.
     Sqlite(rusqlite::Error),
@@ -185,7 +184,7 @@ impl From<rusqlite::Error> for ReadError {
     }
 }
 
-/// Stops a query that reads too much: it holds the log up, and whoever waits.
+/// Stops a query that reads too much: it keeps the log from shrinking and its caller waiting.
 fn watch(conn: &mut Connection) -> rusqlite::Result<()> {
     let mut looks = 0;
     let look = move || {
@@ -212,25 +211,25 @@ fn list(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Read-only access to a journal, the running relay's or one at rest.
+/// Read-only access to a journal, whether a relay is running on it or not.
 #[derive(Debug, Clone)]
 pub struct Reader {
     path: Arc<Path>,
 }
 
 impl Reader {
-    /// Of the journal at `path`. Nothing is opened yet.
+    /// A reader of the journal at `path`. Nothing is opened yet.
     #[must_use]
     pub fn at(path: PathBuf) -> Self {
         Self { path: path.into() }
     }
 
-    /// The requests that pass the filter in the order it asks for, a page of them.
+    /// A page of the requests that pass the filter, in the order that it asks for.
     ///
     /// # Errors
     /// See [`ReadError`].
     pub fn requests(&self, filter: &RequestFilter) -> Result<RequestPage, ReadError> {
-        // Before the file, so that a wrong cursor is told even where there is none.
+        // Read before the file, so that a wrong cursor is reported even if there is no file.
         let place = filter.cursor.as_deref().map(|text| cursor::read(filter.sort, text));
         let part = Part::after(place.transpose()?);
         let limit = filter.limit.clamp(1, RequestFilter::MAX_LIMIT) as usize;
@@ -241,7 +240,7 @@ impl Reader {
             Some(rung) => tx.query_row(query::RARE, [rung], |row| row.get(0))?,
             None => false,
         };
-        // One more is asked for, to know whether there is more.
+        // One more row is read, to know whether another page follows.
         let mut rows = list(&tx, filter, part, limit + 1, is_rare)?;
         if rows.len() <= limit && matches!(part, Part::Valued(_)) {
             let rest = limit + 1 - rows.len();
@@ -268,7 +267,7 @@ impl Reader {
     /// See [`ReadError`].
     pub fn request(&self, id: RequestId) -> Result<Option<RequestDetail>, ReadError> {
         let mut conn = self.connect()?;
-        // One snapshot: its end must not come between the request and its attempts.
+        // One snapshot: the request's end must not come between the request and its attempts.
         let tx = conn.transaction()?;
         let found = tx
             .query_row(query::ONE, [id.number()], |row| {
@@ -290,7 +289,7 @@ impl Reader {
         Ok(Some(RequestDetail { request, attempts, passed_over }))
     }
 
-    /// The actions that pass the filter, newest first, a page of them.
+    /// A page of the actions that pass the filter, newest first.
     ///
     /// # Errors
     /// See [`ReadError`].
@@ -306,8 +305,8 @@ impl Reader {
         Ok(actions::one(&self.connect()?, key)?)
     }
 
-    /// Gives `each` request that was kept whole and passes the filter, oldest first, until
-    /// it says `false`.
+    /// Calls `each` with every request that was stored whole and passes the filter, oldest first,
+    /// until `each` returns `false`.
     ///
     /// # Errors
     /// See [`ReadError`].
@@ -318,8 +317,8 @@ impl Reader {
     ) -> Result<(), ReadError> {
         let mut after = 0;
         loop {
-            // Each page by a connection of its own: whoever writes them out may take for ever,
-            // and a reader that stays keeps the log from being folded.
+            // Each page is read on a connection of its own: the caller may take any time to write
+            // it out, and a reader that stays open keeps the log from shrinking.
             let page = captures::page(&self.connect()?, filter, after)?;
             let Some((last, _)) = page.last() else { return Ok(()) };
             after = *last;
@@ -329,7 +328,7 @@ impl Reader {
         }
     }
 
-    /// What was kept for the relay's next life.
+    /// What is kept over a restart of the relay.
     ///
     /// # Errors
     /// See [`ReadError`].
@@ -339,7 +338,7 @@ impl Reader {
         Ok(kept::read(&tx)?)
     }
 
-    /// Breaker transitions that pass the filter, newest first, a page of them.
+    /// A page of the breaker transitions that pass the filter, newest first.
     ///
     /// # Errors
     /// See [`ReadError`].
@@ -371,7 +370,7 @@ impl Reader {
         Ok(usual::read(&self.watched()?, now)?)
     }
 
-    /// For questions whose answer may take long.
+    /// A connection for queries that may take long.
     fn watched(&self) -> Result<Connection, ReadError> {
         let mut conn = self.connect()?;
         watch(&mut conn)?;
@@ -392,7 +391,8 @@ impl Reader {
         let (conn, found) = self
             .open()
             .or_else(|error| match error.sqlite_error_code() {
-                // At rest in a folder where SQLite may not put its files: as it lies there.
+                // No relay runs, and SQLite may not create files in the folder: the file is read as
+                // it is.
                 Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) if log_size(&self.path) == 0 => {
                     self.open_immutable()
                 }
@@ -406,7 +406,8 @@ impl Reader {
             Found::Journal(VERSION) => Ok(conn),
             Found::Journal(found) => Err(ReadError::Older { found, known: VERSION }),
             Found::Newer(found) => Err(ReadError::Newer { found, known: VERSION }),
-            // An empty file was told above; what SQLite takes for one is something else.
+            // An empty file was reported above. A file that SQLite takes for empty is something
+            // else.
             Found::Nothing | Found::Foreign => Err(ReadError::NotAJournal(path())),
         }
     }

@@ -1,4 +1,4 @@
-//! The file's format: how a journal is known, and how it is brought up to date.
+//! The file's format: how a journal is recognized, and how it is brought up to date.
 
 use super::file::immutable_uri;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
@@ -7,7 +7,7 @@ use std::path::Path;
 /// "BLAY", in the file's header: this is a Belay journal.
 const APPLICATION_ID: i64 = 0x424C_4159;
 
-/// One step per version, the first from nothing to 1. Steps are only ever added.
+/// One step per version; the first one leads from nothing to 1. Steps are only ever added.
 const MIGRATIONS: &[&str] = &[
     include_str!("schema/v1.sql"),
     include_str!("schema/v2.sql"),
@@ -33,13 +33,13 @@ pub(super) enum Found {
     Foreign,
 }
 
-/// Looks at a file without touching it, its log or its locks.
+/// Examines a file without changing the file, its log or its locks.
 ///
-/// A write connection may not even be opened on a file that is not ours: closing
-/// it could fold a stranger's write-ahead log into the file.
+/// A write connection must not even be opened on a file that is not a journal: closing it could
+/// move another program's write-ahead log into the file.
 pub(super) fn look(path: &Path) -> rusqlite::Result<Found> {
     match std::fs::metadata(path) {
-        // Whatever else keeps it from being looked at, SQLite says below.
+        // If anything else keeps it from being examined, SQLite reports it below.
         Ok(found) if found.is_file() && found.len() == 0 => return Ok(Found::Nothing),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Nothing),
         Ok(_) | Err(_) => {}
@@ -50,7 +50,8 @@ pub(super) fn look(path: &Path) -> rusqlite::Result<Found> {
     Connection::open_with_flags(immutable_uri(path), flags)
         .and_then(|conn| identify(&conn))
         .map(|found| match found {
-            // SQLite takes less than a header for an empty database. It is someone's file.
+            // SQLite takes a file shorter than a header for an empty database, but it is somebody's
+            // file.
             Found::Nothing => Found::Foreign,
             found => found,
         })
@@ -60,7 +61,7 @@ pub(super) fn look(path: &Path) -> rusqlite::Result<Found> {
         })
 }
 
-/// What an open connection leads to, its log included.
+/// What an open connection leads to; its log counts as well.
 pub(super) fn identify(conn: &Connection) -> rusqlite::Result<Found> {
     let number = |name| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);
@@ -77,7 +78,7 @@ pub(super) fn identify(conn: &Connection) -> rusqlite::Result<Found> {
 pub(super) fn migrate(conn: &mut Connection) -> rusqlite::Result<()> {
     loop {
         let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Asked under the lock: another process may have migrated a moment ago.
+        // Read under the lock: another process may have migrated a moment ago.
         let version: i64 = tx.pragma_query_value(None, "user_version", |row| row.get(0))?;
         let Some(step) = usize::try_from(version).ok().and_then(|at| MIGRATIONS.get(at)) else {
             return Ok(());

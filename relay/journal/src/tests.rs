@@ -1,7 +1,7 @@
 //! The journal against real SQLite files.
 //!
-//! Waits are for a condition, with a deadline that only a failure reaches: the
-//! machine may be loaded.
+//! The tests wait for conditions, with a deadline that only a failure reaches: the machine may be
+//! loaded.
 
 mod changes;
 mod crash;
@@ -26,7 +26,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// Longer than anything takes that works.
+/// Longer than anything that works takes.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 #[expect(clippy::disallowed_methods, reason = "these tests are the shell that hands the clock in")]
@@ -35,7 +35,7 @@ fn now() -> UnixMillis {
     UnixMillis(i64::try_from(since.as_millis()).unwrap())
 }
 
-/// Until it holds.
+/// Waits until the condition holds.
 #[track_caller]
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let start = now();
@@ -45,7 +45,7 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// What a commit resolves to.
+/// The value that a commit resolves to.
 #[track_caller]
 fn outcome(commit: Commit) -> bool {
     let mut commit = pin!(commit);
@@ -59,7 +59,7 @@ fn outcome(commit: Commit) -> bool {
     answer.unwrap()
 }
 
-/// A folder with a journal's name in it.
+/// A folder, and the path of a journal in it.
 struct Bed {
     _dir: tempfile::TempDir,
     path: PathBuf,
@@ -82,12 +82,12 @@ impl Bed {
         Journal::open(options)
     }
 
-    /// Open, and nothing is too old for it.
+    /// Opens a journal for which no request is too old.
     fn keeping_all(&self) -> Journal {
         self.open_with(|options| options.retain = Duration::MAX)
     }
 
-    /// Open, and its file there.
+    /// Opens a journal and waits until its file is there.
     fn ready(&self) -> Journal {
         let journal = self.open();
         eventually("the file is set up", || {
@@ -96,7 +96,7 @@ impl Bed {
         journal
     }
 
-    /// Someone else's connection.
+    /// Another connection to the file.
     fn other(&self) -> Connection {
         let conn = Connection::open(&self.path).unwrap();
         conn.busy_timeout(DEADLINE).unwrap();
@@ -174,7 +174,7 @@ fn attempt(number: u64, n: u32, rung: &str, kind: AttemptKind) -> AttemptEnd {
     }
 }
 
-/// Answered by `sol` at the first try.
+/// A request that `sol` answered at the first try.
 fn end(number: u64) -> RequestEnd {
     RequestEnd {
         start: start(number),

@@ -1,8 +1,8 @@
 //! The thread that writes.
 //!
-//! It takes what is there, up to [`BATCH`] records, into one transaction, and
-//! lingers for nothing. A batch that cannot be written is kept and tried again;
-//! meanwhile the channel fills, and what finds it full is lost and counted.
+//! It takes the records that are there, up to [`BATCH`], into one transaction, and does not wait
+//! for more. A batch that cannot be written is kept and tried again. Meanwhile the channel fills,
+//! and a record that finds it full is lost and counted.
 
 use super::JournalOptions;
 use super::entry::Entry;
@@ -21,26 +21,27 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::Duration;
 
-/// Records per transaction. More would only make the first of them wait longer.
+/// How many records a transaction has at most. More would only make the first one wait longer.
 const BATCH: usize = 512;
-/// Records taken in at a time; starts that are held do not count as batch.
+/// How many records are taken in at a time; starts that are held back do not count as batch.
 const TAKE: usize = 4 * BATCH;
-/// Between two tries to open the file.
+/// The time between two tries to open the file.
 const REOPEN: Duration = Duration::from_secs(1);
-/// Between two tries to write a batch, where SQLite has not waited already.
+/// The time between two tries to write a batch, where SQLite has not waited already.
 const RETRY: Duration = Duration::from_millis(250);
 /// The longest wait for a record.
 const IDLE: Duration = Duration::from_secs(1);
-/// Tries to write what is left when no handle is there to give up.
+/// How often the writer tries to write what is left when all handles are gone, so that nobody can
+/// tell it to give up.
 const LAST_TRIES: u32 = 20;
-/// Between two looks whether the file is still what it was.
+/// The time between two checks that the file is still the same.
 const LOOK: Duration = Duration::from_secs(1);
-/// Records after which a quiet moment is used to fold the log into the file, so
-/// that a busy one need not.
+/// After this many records a quiet moment is used for a checkpoint, which moves the log into the
+/// file, so that a busy moment need not do it.
 const FOLD: usize = 128;
 
-/// How long ago `since` was. A clock that jumped back has lost the answer: then
-/// it was long ago, so that nothing waits for hours.
+/// How long ago `since` was. If the clock has jumped back, this is not known; then it counts as
+/// long ago, so that nothing waits for hours.
 pub(super) fn elapsed(since: UnixMillis, now: UnixMillis) -> Duration {
     u64::try_from(now.0.saturating_sub(since.0)).map_or(Duration::MAX, Duration::from_millis)
 }
@@ -51,25 +52,26 @@ pub(super) struct Writer {
     state: Arc<State>,
     receiver: Receiver<Box<Entry>>,
     link: Option<Link>,
-    /// Kept from the first opening on: a file that is replaced is still this relay's.
+    /// Kept from the first opening on: a file that is replaced still belongs to this relay.
     lock: Option<Lock>,
     /// When the file was last looked at.
     looked: Option<UnixMillis>,
-    /// Somebody's reader keeps the log from being folded, and there is no room for more of it.
+    /// A reader holds the log, so it cannot be moved into the file, and it must not grow any
+    /// further.
     log_is_held: bool,
     max_size: u64,
-    /// The file is not ours to write: records are lost at once instead of kept.
+    /// The relay must not write this file: records are lost at once instead of kept.
     refused: bool,
     /// When the file was last tried to open.
     tried: Option<UnixMillis>,
-    /// Rows unfinished since before this are of an earlier life. Everything, until
-    /// the first opening: only then may rows of this life be among them.
+    /// Unfinished rows from before this time were left behind before a restart. Until the first
+    /// opening it covers every row: only after that may rows of this run be among them.
     recover_before: UnixMillis,
     started: UnixMillis,
     batch: Vec<Entry>,
     held: Held,
     pruner: Pruner,
-    /// Records committed since the log was last folded into the file.
+    /// Records committed since the log was last moved into the file.
     unfolded: usize,
     /// All handles are gone.
     hung_up: bool,
@@ -104,8 +106,8 @@ impl Writer {
         }
     }
 
-    /// Until it is told to stop, or nobody is left to tell it anything. `opening`
-    /// is dropped once the file has been tried to open.
+    /// Runs until it is told to stop, or until all handles are gone. `opening` is dropped once the
+    /// file has been tried to open.
     pub fn run(mut self, opening: SyncSender<()>) {
         let _alarm = Alarm(Arc::clone(&self.state));
         self.connect();
@@ -131,7 +133,7 @@ impl Writer {
         self.hung_up || self.state.is_stopping()
     }
 
-    /// How long to wait for a record before something else is to be done.
+    /// How long to wait for a record before something else is due.
     fn patience(&self) -> Duration {
         if !self.batch.is_empty() || self.is_stopping() {
             return Duration::ZERO;
@@ -179,7 +181,7 @@ impl Writer {
         self.state.hold(self.batch.len(), self.batch.iter().map(|entry| entry.at).min());
     }
 
-    /// Makes sure of an open file, and of the right one.
+    /// Makes sure that a file is open, and that it is the right one.
     fn connect(&mut self) -> bool {
         if let Some(link) = &self.link {
             if link.is_in_place(&self.path) {
@@ -209,7 +211,7 @@ impl Writer {
             Ok(link) => {
                 self.link = Some(link);
                 self.recover_before = self.started;
-                // With a batch in hand its commit has the last word.
+                // If there is a batch, its commit decides whether the journal is well.
                 if self.batch.is_empty() {
                     self.state.recover();
                 }
@@ -250,7 +252,7 @@ impl Writer {
         }
     }
 
-    /// The batch is safe, but for those records (by index) that SQLite would not take.
+    /// The batch is safe, except for the records (by index) that SQLite refused.
     fn committed(&mut self, refused: &[usize]) {
         #[cfg(test)]
         if let Some(link) = &self.link {
@@ -280,7 +282,7 @@ impl Writer {
         match error.sqlite_error_code() {
             // SQLite has waited for the lock already.
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => self.pause(Duration::ZERO),
-            // Whatever else it is, a fresh connection is the best cure there is.
+            // For any other error a new connection is the best remedy.
             _ => {
                 self.link = None;
                 self.pause(RETRY);
@@ -288,7 +290,7 @@ impl Writer {
         }
     }
 
-    /// Sleeps, unless `close` has something to say.
+    /// Sleeps, unless `close` wakes it.
     fn pause(&mut self, time: Duration) {
         if self.hung_up {
             self.last_tries = self.last_tries.saturating_sub(1);
@@ -299,18 +301,18 @@ impl Writer {
         std::thread::park_timeout(time);
     }
 
-    /// What is done between records: reopening, pruning, folding.
+    /// Does what is due between records: reopening, pruning, and moving the log into the file.
     fn maintain(&mut self, is_idle: bool) {
         let now = self.state.now();
         if self.is_stopping() || !self.pruner.wait(now, is_idle).is_zero() {
             return;
         }
-        // A batch in hand has failed just now; there is no use in trying more.
+        // A batch that is still here has just failed, so trying more is of no use.
         if !self.batch.is_empty() || !self.connect() || !self.look_at_file(now) {
             return;
         }
         if self.log_is_held {
-            // Letting go of requests would only make it longer.
+            // Deleting requests would only make the log longer.
             self.pruner.rest(now);
             return;
         }
@@ -325,7 +327,7 @@ impl Writer {
         }
     }
 
-    /// Whether the file is still what it was; now and then it is asked.
+    /// Whether the file is still the same; it is checked once per [`LOOK`].
     fn look_at_file(&mut self, now: UnixMillis) -> bool {
         if self.looked.is_some_and(|looked| elapsed(looked, now) < LOOK) {
             return true;
@@ -334,7 +336,7 @@ impl Writer {
         if let Some(harm) = harm(&self.path) {
             self.state.fail(harm);
             if let Some(link) = self.link.take() {
-                // What the log has does not belong into what is there now.
+                // The content of the log does not belong into the file that is there now.
                 let _it_fails_by_itself =
                     link.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
             }
@@ -345,14 +347,15 @@ impl Writer {
         true
     }
 
-    /// A log that a reader holds grows with every record. It counts towards `max_size`, and
-    /// beyond it records are lost, not the disk filled.
+    /// A log that a reader holds grows with every record. It counts towards `max_size`; beyond that
+    /// records are lost, so that the disk does not fill.
     fn watch_log(&mut self) {
         let Some(link) = &self.link else { return };
         let limit = self.max_size.max(2 * u64::try_from(LOG_LIMIT).unwrap_or(0));
         let mut size = log_size(&self.path);
         if size > limit {
-            // As far as readers let it, and without waiting for them; the size is the answer.
+            // Moves as much into the file as readers allow, without waiting for them. The size
+            // afterwards is the result.
             let _held = link.conn.busy_timeout(Duration::ZERO).and_then(|()| {
                 link.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
             });
@@ -380,7 +383,7 @@ impl Writer {
         }
     }
 
-    /// Whoever still waits is told that it was in vain.
+    /// Reports to every caller that still waits that its record is lost.
     fn abandon(&mut self) {
         while let Ok(entry) = self.receiver.try_recv() {
             self.state.dequeue_one();
@@ -392,7 +395,7 @@ impl Writer {
     }
 }
 
-/// Says so if the writer ends by a panic, of which nobody else would know.
+/// Reports a panic of the writer, which nobody else would notice.
 #[derive(Debug)]
 struct Alarm(Arc<State>);
 
@@ -412,8 +415,7 @@ fn write_batch(conn: &mut Connection, batch: &[Entry]) -> rusqlite::Result<()> {
     tx.commit()
 }
 
-/// Leaves out the records that would keep all others waiting for ever; returns
-/// their indices.
+/// Leaves out the records that would keep all others from being written; returns their indices.
 fn write_one_by_one(conn: &mut Connection, batch: &[Entry]) -> rusqlite::Result<Vec<usize>> {
     let mut refused = Vec::new();
     let mut tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -433,7 +435,7 @@ fn write_one_by_one(conn: &mut Connection, batch: &[Entry]) -> rusqlite::Result<
     Ok(refused)
 }
 
-/// Whether it is the record that is wrong, not the disk: trying again is no use.
+/// Whether the record is wrong, not the disk, so that trying again is of no use.
 fn is_poison(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -446,14 +448,14 @@ fn is_poison(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Whether there was no room: SQLite's own word for it, or a write that the system cut off
-/// (a limit of file size, a quota).
+/// Whether there was no room: SQLite reports a full disk, or the system cut off a write (a limit of
+/// file size, a quota).
 fn is_full(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error().map(|error| error.extended_code);
     error.sqlite_error_code() == Some(ErrorCode::DiskFull) || code == Some(ffi::SQLITE_IOERR_WRITE)
 }
 
-/// Moves what readers do not hold from the log into the file; waits for nobody.
+/// Moves from the log into the file what no reader holds; does not wait.
 fn fold(conn: &Connection) -> rusqlite::Result<()> {
     conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }

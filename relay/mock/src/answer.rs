@@ -1,4 +1,4 @@
-//! What the mock says: reasoning, a text, a refusal, the calls of tools.
+//! What the mock answers: reasoning, a text, a refusal, calls of tools.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use super::wish::{Calls, Ending, Reasoning, Wish};
 /// An answer before it is put on the wire.
 #[derive(Debug)]
 pub(super) struct Answer {
-    /// What it is made of, in its order.
+    /// Its parts, in their order.
     pub(super) parts: Vec<Part>,
     /// Why it ends.
     pub(super) finish: Finish,
@@ -29,18 +29,18 @@ pub(super) struct Part {
     pub(super) tokens: Vec<String>,
 }
 
-/// What a piece is.
+/// What kind of piece it is.
 #[derive(Debug)]
 pub(super) enum Kind {
-    /// What is thought before.
+    /// Reasoning before the answer.
     Reasoning,
     /// Text.
     Content,
-    /// The words of a refusal.
+    /// The text of a refusal.
     Refusal,
     /// A call of a tool; its first token is the name.
     Call {
-        /// What is to set it apart; a dialect puts its own letters before it.
+        /// Its unique id; a dialect puts its own letters before it.
         id: String,
         /// The tool's name.
         name: String,
@@ -50,13 +50,13 @@ pub(super) enum Kind {
 /// Why an answer ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finish {
-    /// It is whole.
+    /// It is complete.
     Stop,
     /// Tools are to be called.
     Calls,
-    /// It has as many tokens as it may.
+    /// It has reached its limit of tokens.
     Length,
-    /// A filter took the rest.
+    /// A filter removed the rest.
     Filter,
     /// The model declines.
     Refusal,
@@ -122,7 +122,7 @@ impl Answer {
         Self { finish: Finish::Refusal, ..answer }
     }
 
-    /// An answer without a word in it.
+    /// An answer without any content.
     pub(super) fn empty() -> Self {
         Self { parts: Vec::new(), finish: Finish::Stop, cached: 0, cache_written: 0 }
     }
@@ -144,18 +144,18 @@ impl Answer {
         self
     }
 
-    /// All its tokens.
+    /// The number of its tokens.
     pub(super) fn count(&self) -> usize {
         self.parts.iter().map(|part| part.tokens.len()).sum()
     }
 
-    /// Those of them that are reasoning.
+    /// The number of its tokens that are reasoning.
     pub(super) fn reasoning(&self) -> usize {
         let reasoning = self.parts.iter().filter(|part| matches!(part.kind, Kind::Reasoning));
         reasoning.map(|part| part.tokens.len()).sum()
     }
 
-    /// The words of its refusal.
+    /// The text of its refusal.
     pub(super) fn declined(&self) -> String {
         let refusals = self.parts.iter().filter(|part| matches!(part.kind, Kind::Refusal));
         refusals.map(Part::text).collect()
@@ -189,7 +189,7 @@ fn calls(request: &Request, wish: &Wish) -> Vec<Part> {
     }
 }
 
-/// A text as a model would cut it: words, each with the space before it.
+/// Cuts a text as a model would: into words, each with the space before it.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut token = String::new();
@@ -205,7 +205,7 @@ fn tokens(text: &str) -> Vec<String> {
     tokens
 }
 
-/// A text of so many tokens, which says early whose it is.
+/// A text of `count` tokens; its beginning names the mock.
 fn paragraph(name: &str, count: usize) -> Vec<String> {
     let opening = format!(
         "This is {name} on belay: the rope runs through my hands, the knot is checked, and if you \

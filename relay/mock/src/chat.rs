@@ -1,4 +1,4 @@
-//! `POST /v1/chat/completions`, in OpenAI's words.
+//! `POST /v1/chat/completions`, as OpenAI answers it.
 
 mod history;
 mod read;

@@ -1,4 +1,4 @@
-//! `/mock`: the hand on the mock, and the view into it.
+//! `/mock`: the calls that control the mock and show what it saw.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(super) async fn requests(State(shared): State<Arc<Shared>>) -> Json<Vec<Reco
     Json(shared.records())
 }
 
-/// `PUT /mock/fault`; answers with the state that follows.
+/// `PUT /mock/fault`; answers with the new state.
 pub(super) async fn put_fault(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
     match json(&body).and_then(FaultSpec::from_json) {
         Ok(spec) => {
@@ -38,7 +38,7 @@ pub(super) async fn put_fault(State(shared): State<Arc<Shared>>, body: Bytes) ->
     }
 }
 
-/// `PUT /mock/answer`; answers with the state that follows.
+/// `PUT /mock/answer`; answers with the new state.
 pub(super) async fn put_answer(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
     match json(&body).and_then(Wish::from_json) {
         Ok(wish) => {
@@ -59,13 +59,13 @@ fn refused(what: &str, bad: &BadFault) -> Response {
     (StatusCode::BAD_REQUEST, Json(refusal.body)).into_response()
 }
 
-/// `DELETE /mock/answer`; answers with the state that follows.
+/// `DELETE /mock/answer`; answers with the new state.
 pub(super) async fn delete_answer(State(shared): State<Arc<Shared>>) -> Json<Report> {
     shared.set_answer(None);
     Json(shared.report())
 }
 
-/// `DELETE /mock/fault`; answers with the state that follows.
+/// `DELETE /mock/fault`; answers with the new state.
 pub(super) async fn delete_fault(State(shared): State<Arc<Shared>>) -> Json<Report> {
     shared.set_fault(None);
     Json(shared.report())

@@ -1,7 +1,7 @@
-//! What a mock has to know of a dialect.
+//! What a mock needs to know of a dialect.
 //!
-//! Written from the vendors' documents and recordings, not from the relay's own
-//! dialects: a relay that is wrong about a vendor must find out here.
+//! Written from the vendors' documents and from recordings, not from the relay's own dialects, so
+//! that a relay that misreads a vendor fails here.
 
 use std::fmt::Debug;
 
@@ -29,7 +29,7 @@ pub(super) struct Call<'a> {
     pub(super) body: &'a Map<String, Value>,
 }
 
-/// A status and a body that say no.
+/// An error response: a status and a body.
 #[derive(Debug)]
 pub(super) struct Refusal {
     /// The status.
@@ -45,14 +45,14 @@ pub(super) struct Turn<'a> {
     pub(super) request: &'a Request,
     /// The answer.
     pub(super) answer: Answer,
-    /// What sets this answer apart; a dialect puts its own letters before it.
+    /// The answer's unique id; a dialect puts its own letters before it.
     pub(super) id: String,
     /// The answer's date, in Unix seconds.
     pub(super) created: u64,
 }
 
 impl<'a> Turn<'a> {
-    /// A new answer of its own id.
+    /// A new answer with an id of its own.
     pub(super) fn new(request: &'a Request, answer: Answer, created: u64) -> Self {
         Self { request, answer, id: random(29), created }
     }
@@ -80,29 +80,28 @@ pub(super) trait Dialect: Debug + Sync {
     /// A stream of nothing but the terminator, perhaps with a finish reason.
     fn empty(&self, turn: &Turn<'_>, finish: bool) -> Vec<Bytes>;
 
-    /// An error in a stream, after so many events.
+    /// An error in a stream, after `sent` events.
     fn error(&self, turn: &Turn<'_>, sent: u64, kind: &str, message: &str) -> Vec<Bytes>;
 
-    /// The same, in place of a whole answer.
+    /// The same error, in place of a whole answer.
     fn error_body(&self, kind: &str, message: &str) -> Value;
 
-    /// An event that was cut off in the making.
+    /// An event that breaks off in the middle.
     fn broken(&self) -> Bytes;
 
     /// What shows that the connection lives while the model thinks.
     fn ping(&self) -> &'static [u8];
 
-    /// 400: the request is wrong, and here is where.
+    /// 400: the request is wrong, and `param` is the field to blame.
     fn bad_request(&self, param: Option<&str>, words: &str) -> Refusal;
 
-    /// What the vendor says with a status, and when to come again if its
-    /// errors speak of that.
+    /// The vendor's error for a status. It says when to try again if the vendor's errors do so.
     fn of_status(&self, status: u16, retry_after: Option<&str>) -> Refusal;
 
-    /// More prompt than the model can hold.
+    /// The error for a prompt that is longer than the model's context.
     fn context_exceeded(&self) -> Refusal;
 
-    /// Whether a refusal tells in a header when to come again.
+    /// Whether a refusal has a header that says when to try again.
     fn has_retry_after(&self) -> bool {
         true
     }

@@ -5,28 +5,28 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One way to misbehave. In JSON the name stands in `fault`, the rest beside it:
+/// One way to misbehave. In JSON its name is in `fault`, with its parameters beside it:
 /// `{"fault": "stall", "after": 3}`.
 ///
-/// Where a fault speaks of `after`, that many tokens are sent well first, or
-/// all of them if the answer has fewer. Unless it says otherwise a fault falls
-/// on a whole answer (`stream: false`) in the same spirit.
+/// If a fault has `after`, that many tokens are sent normally first, or all of them if the answer
+/// has fewer. Unless it says otherwise, a fault affects a whole answer (`stream: false`) in a
+/// similar way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "fault", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fault {
-    /// None: lets one request through while a standing fault is on.
+    /// No fault: lets one request through while a standing fault is set.
     None {},
-    /// Head and prelude come at once, the first content this late.
+    /// Head and prelude are sent at once; the first content comes this late.
     SlowFirstToken {
         /// Milliseconds until the first content.
         ms: u64,
     },
-    /// No response head until then; all is well from there on.
+    /// No response head until this time; after it everything is normal.
     DelayHead {
         /// Milliseconds until the head.
         ms: u64,
     },
-    /// The request is taken and never answered.
+    /// The request is accepted and never answered.
     Hang {},
     /// Some tokens, then silence for ever.
     Stall {
@@ -47,11 +47,11 @@ pub enum Fault {
     ErrorFrame {
         /// Tokens sent first.
         after: usize,
-        /// What the error calls itself: `server_error`, `overloaded`,
-        /// `rate_limit_exceeded`, …; each dialect has its own word for these.
+        /// The error's type: `server_error`, `overloaded`, `rate_limit_exceeded`, …; each dialect
+        /// has its own word for these.
         #[serde(default = "server_error")]
         kind: String,
-        /// The error's sentence.
+        /// The error's message.
         #[serde(default = "server_error_message")]
         message: String,
     },
@@ -67,12 +67,12 @@ pub enum Fault {
     Status {
         /// The status, 200 to 999.
         status: u16,
-        /// The `Retry-After` header, as it is to stand there; Gemini has none
-        /// and says it in the body.
+        /// The `Retry-After` header, exactly as it is sent; Gemini has no such header and says it
+        /// in the body.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after: Option<String>,
-        /// The body: a string is sent as plain text, all else as JSON. Without
-        /// one it is what the dialect's vendor would say.
+        /// The body: a string is sent as plain text, anything else as JSON. Without it, the body is
+        /// what the dialect's vendor would send.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         body: Option<Value>,
     },
@@ -81,17 +81,17 @@ pub enum Fault {
         /// Milliseconds from byte to byte.
         ms: u64,
     },
-    /// A broken JSON event after some tokens, and on it goes.
+    /// A broken JSON event after some tokens; then the stream goes on.
     Malformed {
         /// Tokens sent first.
         after: usize,
     },
-    /// Comments and nothing else, for ever; Anthropic's `ping` events there.
+    /// Only comments, for ever; in Anthropic's dialect `ping` events.
     Pings {
         /// Milliseconds from comment to comment.
         ms: u64,
     },
-    /// The model declines: in refusal deltas, or by the reason it ends with.
+    /// The model declines: in refusal deltas, or by its finish reason.
     Refuse {},
     /// 400: the prompt is longer than the model's context.
     ContextExceeded {},
@@ -101,20 +101,20 @@ pub enum Fault {
     KeepOpen {},
 }
 
-/// A fault and whom it strikes.
+/// A fault, and the requests that it affects.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FaultSpec {
     /// What goes wrong.
     #[serde(flatten)]
     pub fault: Fault,
-    /// How many requests it strikes before it wears off; all if absent.
+    /// How many requests it affects before it wears off; all if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
-    /// The probability, 0 to 1, with which it strikes; always if absent.
+    /// The probability, 0 to 1, with which it affects a request; always if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
-    /// The name of the only mock it strikes. A request's own fault travels with
-    /// it from provider to provider, and mostly one of them is meant.
+    /// The name of the only mock that it affects. A request's own fault is sent on with it from
+    /// provider to provider, and mostly only one of them is meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
 }
@@ -125,7 +125,7 @@ impl From<Fault> for FaultSpec {
     }
 }
 
-/// Why a fault could not be read; says which faults there are.
+/// Why a fault could not be read; its text lists the known faults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadFault(String);
 
@@ -167,7 +167,7 @@ pub(super) const KNOWN: &[&str] = &[
 ];
 
 impl Fault {
-    /// The name it goes by in JSON and on the command line.
+    /// The name it has in JSON and on the command line.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -193,12 +193,12 @@ impl Fault {
     }
 }
 
-/// The kind of an error frame that names none.
+/// The kind of an error frame that gives none.
 pub(super) fn server_error() -> String {
     "server_error".into()
 }
 
-/// The sentence of an error frame that brings none.
+/// The message of an error frame that gives none.
 pub(super) fn server_error_message() -> String {
     "The server had an error while processing your request. Sorry about that!".into()
 }

@@ -10,7 +10,7 @@ pub(super) fn unnamed(data: &Value) -> Bytes {
     Bytes::from(format!("data: {data}\n\n"))
 }
 
-/// An event with its type for a name, as Anthropic and OpenAI's Responses say theirs.
+/// An event that is named by its type, as those of Anthropic and of OpenAI's Responses are.
 pub(super) fn named(data: &Value) -> Bytes {
     let mut text = String::new();
     if let Some(name) = data.get("type").and_then(Value::as_str) {
@@ -25,7 +25,7 @@ pub(super) fn crlf(data: &Value) -> Bytes {
     Bytes::from(format!("data: {data}\r\n\r\n"))
 }
 
-/// A random id of so many letters.
+/// A random id of this many letters.
 pub(super) fn random(letters: usize) -> String {
     (0..letters).map(|_| fastrand::alphanumeric()).collect()
 }

@@ -1,5 +1,5 @@
-//! `POST /v1beta/models/{model}:streamGenerateContent` and `:generateContent`,
-//! in Google's words.
+//! `POST /v1beta/models/{model}:streamGenerateContent` and `:generateContent`, as Google answers
+//! them.
 
 mod contents;
 mod fields;
@@ -18,8 +18,8 @@ use super::request::Request;
 /// The dialect `gemini`.
 #[derive(Debug)]
 pub(super) struct Gemini {
-    /// What comes in one piece is the array of a stream that was asked for
-    /// without `alt=sse`.
+    /// Whether an answer in one piece is the array of a stream that was asked for without
+    /// `alt=sse`.
     pub(super) array: bool,
 }
 

@@ -1,4 +1,4 @@
-//! One request for an answer, in whatever dialect.
+//! Handles one request for an answer, in any dialect.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ pub(super) async fn responses(
         .await
 }
 
-/// `POST /v1beta/models/{model}:{verb}`, or `/v1/`, as newer clients of Google ask.
+/// `POST /v1beta/models/{model}:{verb}`, or `/v1/`, which newer Google clients use.
 pub(super) async fn gemini(
     State(shared): State<Arc<Shared>>,
     uri: Uri,
@@ -69,7 +69,7 @@ pub(super) async fn gemini(
     let (dialect, stream): (&dyn Dialect, bool) = match verb {
         "generateContent" => (&Gemini { array: false }, false),
         "streamGenerateContent" if sse => (&Gemini { array: false }, true),
-        // Without `alt=sse` a stream is a JSON array, and here it comes in one piece.
+        // Without `alt=sse` a stream is a JSON array; the mock sends it in one piece.
         "streamGenerateContent" => (&Gemini { array: true }, false),
         _ => {
             let refusal = Script::refusal(&Gemini { array: false }.of_status(404, None));
@@ -97,7 +97,7 @@ struct RawRequest<'a> {
 }
 
 impl RawRequest<'_> {
-    /// Answers, or misbehaves.
+    /// Answers the request, or misbehaves as its fault says.
     async fn answer(self, shared: Arc<Shared>, body: &[u8]) -> Response {
         let pace = Pace::start();
         let fields = serde_json::from_slice::<Map<String, Value>>(body);

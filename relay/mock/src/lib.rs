@@ -1,18 +1,17 @@
-//! A simulated provider that misbehaves on cue, in every dialect.
+//! A simulated provider that misbehaves on request, in every dialect.
 //!
-//! A relay is judged by what it does on the day a provider goes bad, and real
-//! providers cannot be asked to. This one can: it streams at a set pace, and a
-//! standing fault, or one named by a single request, makes it late, silent,
-//! broken or rude. The demo and the tests stand on it, so it keeps to the wire
-//! format a real provider speaks and writes down what it saw of its callers.
+//! A relay is judged by what it does when a provider fails, and real providers cannot be asked to
+//! fail. This one can: it streams at a set pace, and a standing fault, or the fault of a single
+//! request, makes it late, silent or broken. The demo and the tests rely on it, so it keeps to the
+//! wire format of a real provider, and it records what it saw of its callers.
 //!
 //! It answers `POST /v1/chat/completions`, `/v1/messages`, `/v1/responses` and
-//! `/v1beta/models/{model}:streamGenerateContent` or `:generateContent`, and
-//! refuses what the vendors refuse. `GET /mock` and `/mock/requests` show what it
-//! saw, `PUT` and `DELETE` of `/mock/fault` and `/mock/answer` change what it
-//! does ([`Fault`], [`Wish`]), `POST /mock/reset` forgets. One request says the
-//! same in its `x_mock`, or, since translated requests carry no field that a
-//! dialect does not have, in the words of its last turn: `[[mock {"calls": 2}]]`.
+//! `/v1beta/models/{model}:streamGenerateContent` or `:generateContent`, and refuses what the
+//! vendors refuse. `GET /mock` and `/mock/requests` show what it saw, `PUT` and `DELETE` of
+//! `/mock/fault` and `/mock/answer` change what it does ([`Fault`], [`Wish`]), `POST /mock/reset`
+//! resets it. A single request gives the same instructions in its `x_mock`. Translated requests
+//! carry no field that a dialect does not have, so the text of the last turn can give them, too:
+//! `[[mock {"calls": 2}]]`.
 //!
 //! It is a stand-alone program inside the program: nothing here knows the
 //! relay, so that the relay cannot be tested against its own ideas.

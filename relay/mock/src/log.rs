@@ -1,4 +1,4 @@
-//! The mock's memory of its callers: counts for ever, details of the last hundred.
+//! What the mock remembers of its callers: counts of all, details of the last hundred.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use super::wish::Wish;
 /// How many requests, and how many disconnects, are remembered in detail.
 const KEPT: usize = 100;
 
-/// What a mock says about itself.
+/// What a mock reports about itself.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -56,7 +56,7 @@ impl Log {
 
     /// A request's record, if it is still remembered.
     pub(super) fn record(&mut self, id: u64) -> Option<&mut Record> {
-        // Numbers are given without gaps, so the distance is the place.
+        // Numbers have no gaps, so the difference is the place in the queue.
         let first = self.records.front()?.id;
         self.records.get_mut(usize::try_from(id.checked_sub(first)?).ok()?)
     }

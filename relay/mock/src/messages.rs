@@ -1,4 +1,4 @@
-//! `POST /v1/messages`, in Anthropic's words.
+//! `POST /v1/messages`, as Anthropic answers it.
 
 mod fields;
 mod history;

@@ -1,4 +1,4 @@
-//! What a mock is told when it starts.
+//! A mock's options.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -37,8 +37,7 @@ pub struct MockArgs {
     pub clock: Option<fn() -> u64>,
 }
 
-/// What [`Mock::start`](super::Mock::start) is told; the defaults are those of
-/// the command line.
+/// The options of [`Mock::start`](super::Mock::start); the defaults are those of the command line.
 #[derive(Debug, Clone)]
 pub struct MockOptions {
     /// Where to listen.
@@ -55,8 +54,8 @@ pub struct MockOptions {
     pub text: Option<String>,
     /// The fault to start with.
     pub fault: Option<FaultSpec>,
-    /// The time in Unix seconds, for `created`. Without it, as by default, the
-    /// mock lives at a fixed date and its answers differ in nothing but ids.
+    /// The time in Unix seconds, for `created`. Without it, which is the default, the mock uses a
+    /// fixed date, and its answers differ only in their ids.
     pub clock: Option<fn() -> u64>,
 }
 

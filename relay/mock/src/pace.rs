@@ -1,9 +1,8 @@
 //! One request's schedule.
 //!
-//! Every wait is measured from the end of the last one as it was planned, not
-//! as it happened, so that a stream of a thousand tokens is not slower than its
-//! pace by a thousand roundings. All of it runs on tokio's clock: a test that
-//! pauses that one has the mock's time in its hand.
+//! Every wait is measured from the planned end of the wait before, not from its actual end, so that
+//! a stream of a thousand tokens does not get slower by a thousand rounding errors. All of it runs
+//! on tokio's clock: a test that pauses that clock controls the mock's time.
 
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// A schedule that begins here.
+    /// A schedule that begins now.
     pub(super) fn start() -> Self {
         let start = sleep(Duration::ZERO).deadline();
         Self { start, due: start }
@@ -25,8 +24,8 @@ impl Pace {
 
     /// Waits until this long after the last wait was due.
     ///
-    /// Gives way at least once, late or not: what was written before a wait is
-    /// on the wire when it ends.
+    /// Yields at least once, even if it is late: what was written before a wait is on the wire when
+    /// the wait ends.
     pub(super) async fn wait(&mut self, time: Duration) {
         self.due += time.min(A_YEAR);
         tokio::task::yield_now().await;

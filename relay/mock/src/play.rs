@@ -13,8 +13,8 @@ use super::record::Ended;
 use super::script::{Script, Sent, Step};
 use super::state::Ticket;
 
-/// Answers as the script says. The ticket goes with the body, so that it ends
-/// when hyper lets go of it, whichever way.
+/// Answers as the script says. The ticket goes with the body, so that it ends when hyper drops the
+/// body, for whatever reason.
 pub(super) async fn play(mut script: Script, mut ticket: Ticket) -> Response {
     match script.head_after {
         Some(time) => ticket.pace.wait(time).await,
@@ -45,7 +45,7 @@ pub(super) async fn play(mut script: Script, mut ticket: Ticket) -> Response {
 struct Player {
     script: Script,
     ticket: Ticket,
-    /// What is left of the bytes that go out one by one.
+    /// The rest of the bytes that are sent one by one.
     dripping: Bytes,
 }
 
@@ -73,7 +73,7 @@ impl Player {
                     return Some((Ok(Bytes::from_static(bytes)), self));
                 }
                 Some(Step::Break) => {
-                    // Gives way, so that hyper has written what came before.
+                    // Yields, so that hyper has written what came before.
                     self.ticket.pace.wait(std::time::Duration::ZERO).await;
                     self.ticket.ended(self.script.ended);
                     let reset = io::Error::from(io::ErrorKind::ConnectionReset);

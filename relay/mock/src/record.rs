@@ -1,4 +1,4 @@
-//! What the mock writes down about one request.
+//! What the mock records about one request.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -28,13 +28,13 @@ pub struct Record {
     pub keys: Vec<String>,
     /// Its `stream_options`, as they came.
     pub stream_options: Option<Value>,
-    /// The fault that struck it.
+    /// The fault that was applied to it.
     pub fault: Option<Fault>,
-    /// The status it was answered with.
+    /// The status of its response.
     pub status: Option<u16>,
-    /// When what happened to it.
+    /// When its steps happened.
     pub timings: Timings,
-    /// Events sent, the terminator included, comments not.
+    /// Events sent, with the terminator but without comments.
     pub events: u64,
     /// Tokens among them.
     pub tokens: u64,
@@ -61,9 +61,9 @@ pub struct Timings {
 pub struct Disconnect {
     /// The request's number.
     pub request: u64,
-    /// Events it had been sent.
+    /// Events that were sent to it.
     pub events: u64,
-    /// Milliseconds from the request to its going.
+    /// Milliseconds from the request to the disconnect.
     pub after_ms: u64,
 }
 
@@ -72,11 +72,11 @@ pub struct Disconnect {
 pub(super) enum Ended {
     /// All of it was sent.
     Done,
-    /// The client went first.
+    /// The client went away first.
     ClientGone,
-    /// The mock broke it off, in the way the word says.
+    /// The mock broke it off; the word says how.
     Broken(&'static str),
-    /// It was something else than an answer.
+    /// Something other than an answer was sent, with this status.
     Instead(u16),
 }
 

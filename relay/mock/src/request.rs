@@ -1,4 +1,4 @@
-//! The part of a request that a mock acts on, in no dialect.
+//! The part of a request that a mock acts on, independent of any dialect.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -17,13 +17,13 @@ pub(super) struct Request {
     pub(super) stream: bool,
     /// `stream_options`, as they came.
     pub(super) stream_options: Option<Value>,
-    /// The request's own instruction, not yet read.
+    /// The request's own instruction, not yet parsed.
     pub(super) x_mock: Option<Value>,
     /// The most tokens the answer may have.
     pub(super) max_tokens: Option<usize>,
     /// A rough count of the prompt's tokens.
     pub(super) prompt_tokens: usize,
-    /// The tools there are.
+    /// The tools that the request offers.
     pub(super) tools: Vec<Tool>,
     /// The tool that has to be called.
     pub(super) tool: Option<Tool>,
@@ -31,9 +31,9 @@ pub(super) struct Request {
     pub(super) schema: Option<Value>,
     /// Whether reasoning is asked for.
     pub(super) reasoning: bool,
-    /// Whether the words of the reasoning are to be shown.
+    /// Whether the text of the reasoning is to be shown.
     pub(super) shown: bool,
-    /// Whether the reasoning is to be proven.
+    /// Whether the reasoning is to carry a proof.
     pub(super) proof: bool,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Tool {
 }
 
 impl Tool {
-    /// A tool from its description, whose schema stands under this key.
+    /// A tool from its description, which has the schema under this key.
     pub(super) fn read(description: &Value, schema: &str) -> Option<Self> {
         let name = description.get("name")?.as_str()?.to_owned();
         Some(Self { name, parameters: description.get(schema).cloned().unwrap_or_default() })
@@ -77,7 +77,7 @@ pub(super) fn text_of<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key)?.as_str()
 }
 
-/// A field that is a list; an empty one if it is none.
+/// A field that is a list; an empty list if it is not one.
 pub(super) fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
@@ -87,8 +87,8 @@ pub(super) fn count(body: &Map<String, Value>, key: &str) -> Option<usize> {
     given(body, key)?.as_u64().and_then(|n| usize::try_from(n).ok())
 }
 
-/// A rough count of tokens: four letters each is what English comes to, and 3 a
-/// message for its frame.
+/// A rough count of tokens: four letters are one token, as in average English, and each message has
+/// 3 more for its frame.
 pub(super) fn prompt_tokens(messages: &[Value]) -> usize {
     messages.iter().map(|m| 3 + letters(m) / 4).sum::<usize>() + 3
 }
@@ -102,13 +102,13 @@ fn letters(value: &Value) -> usize {
     }
 }
 
-/// What comes after the last message of the model's: the turn to be answered.
+/// What comes after the model's last message: the turn that is to be answered.
 pub(super) fn last_turn(messages: &[Value], is_models: impl Fn(&Value) -> bool) -> &[Value] {
     let place = messages.iter().rposition(is_models).map_or(0, |place| place + 1);
     messages.get(place..).unwrap_or_default()
 }
 
-/// What is written down about a request before anything is known of its answer.
+/// The record of a request before anything is known of its answer.
 pub(super) fn record(call: &Call<'_>, dialect: &'static str) -> Record {
     let body = call.body;
     let stream = body.get("stream").and_then(Value::as_bool).unwrap_or(false);
@@ -152,7 +152,7 @@ fn readable(headers: &HeaderMap) -> Map<String, Value> {
     readable
 }
 
-/// Tells secrets apart without telling them.
+/// Lets two secrets be compared without showing them.
 fn tag(secret: &[u8]) -> String {
     let mut hasher = DefaultHasher::new();
     secret.hash(&mut hasher);

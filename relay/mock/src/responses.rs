@@ -1,4 +1,4 @@
-//! `POST /v1/responses`, in OpenAI's words.
+//! `POST /v1/responses`, as OpenAI answers it.
 
 mod input;
 mod items;

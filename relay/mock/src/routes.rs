@@ -1,4 +1,4 @@
-//! Which path leads where.
+//! Which handler each path has.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::chat::refusal::bad_request;
 use super::state::Shared;
 use super::{control, handle};
 
-/// A picture in a prompt is large.
+/// Large, because a prompt may contain pictures.
 const MAX_BODY: usize = 64 * 1024 * 1024;
 
 /// All paths of a mock.

@@ -1,7 +1,7 @@
-//! What will happen on one request, written out before it begins.
+//! What will happen on one request, planned before it begins.
 //!
-//! Faults live here and nowhere else: each is another order of the same few
-//! steps, so that it can be read, and so that playing knows of none of them.
+//! Faults are applied here and nowhere else: each one is another order of the same few steps. So a
+//! script can be read, and the code that plays it knows no fault.
 
 mod stream;
 mod whole;
@@ -23,7 +23,7 @@ use super::wish::Wish;
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Script {
-    /// When the head comes; without it none ever does.
+    /// When the head is sent; `None`: never.
     pub(super) head_after: Option<Duration>,
     /// The head's status.
     pub(super) status: u16,
@@ -33,39 +33,39 @@ pub(super) struct Script {
     pub(super) retry_after: Option<String>,
     /// The body.
     pub(super) steps: VecDeque<Step>,
-    /// The body goes out byte by byte, this far apart.
+    /// If set, the body is sent byte by byte, with this time between two bytes.
     pub(super) drip: Option<Duration>,
-    /// How it has ended when the last step was made.
+    /// How the answer has ended once the last step is made.
     pub(super) ended: Ended,
 }
 
 /// One step of a body.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Nothing, for so long.
+    /// Sends nothing for this long.
     Wait(Duration),
-    /// Bytes, and what they are.
+    /// Sends bytes; also says what they are.
     Send(Bytes, Sent),
-    /// Nothing, for ever.
+    /// Sends nothing, for ever.
     Silence,
-    /// These bytes, for ever, so far apart.
+    /// Sends these bytes for ever, with this time between them.
     Repeat(&'static [u8], Duration),
-    /// The connection dies.
+    /// The connection breaks.
     Break,
 }
 
-/// What was sent, for the count.
+/// What was sent, for the counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sent {
     /// A token's chunk.
     Token,
     /// Another event.
     Event,
-    /// The last event: whatever comes now, the answer was whole.
+    /// The last event: whatever happens after it, the answer was whole.
     Last,
     /// A token that is the last event, too.
     LastToken,
-    /// No event.
+    /// Bytes that are not an event.
     Bytes,
 }
 
@@ -115,7 +115,7 @@ impl Script {
         }
     }
 
-    /// The script that only says no.
+    /// The script that only sends a refusal.
     pub(super) fn refusal(refusal: &Refusal) -> Self {
         let ended = Ended::Instead(refusal.status);
         let page = Self::page(JSON, refusal.body.to_string(), ended);
@@ -168,7 +168,7 @@ fn ending(fault: Option<&Fault>) -> Ended {
     }
 }
 
-/// When the head comes to a request whose answer begins after `usual`.
+/// When the head is sent if the answer usually begins after `usual`.
 fn head_after(fault: Option<&Fault>, usual: Duration) -> Duration {
     match fault {
         Some(Fault::SlowFirstToken { .. } | Fault::Pings { .. }) => Duration::ZERO,

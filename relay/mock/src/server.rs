@@ -1,8 +1,8 @@
 //! The mock's sockets.
 //!
-//! An accept loop of its own, for two things that axum's leaves out: no delay
-//! on any socket, since pace is what a mock sells, and connections that die
-//! with the mock, since a provider that goes down takes its streams along.
+//! The mock has an accept loop of its own, for two things that axum's lacks. Every socket has
+//! TCP_NODELAY, because a mock must keep its pace. And connections end with the mock, because a
+//! provider that goes down takes its streams with it.
 
 use std::io;
 use std::net::SocketAddr;
@@ -24,7 +24,7 @@ use super::routes::routes;
 use super::state::Shared;
 use super::wish::Wish;
 
-/// A mock inside this process. Dropped, it is gone, its open streams too.
+/// A mock inside this process. When it is dropped, it and its open streams end.
 #[derive(Debug)]
 pub struct Mock {
     addr: SocketAddr,
@@ -51,23 +51,23 @@ impl Mock {
         self.addr
     }
 
-    /// Switches the standing fault, or takes it away.
+    /// Sets the standing fault, or removes it.
     pub fn set_fault(&self, fault: impl Into<Option<FaultSpec>>) {
         self.shared.set_fault(fault.into());
     }
 
-    /// Changes the standing wish, or takes it away.
+    /// Sets the standing wish, or removes it.
     pub fn set_answer(&self, answer: impl Into<Option<Wish>>) {
         self.shared.set_answer(answer.into());
     }
 
-    /// What `GET /mock` would say.
+    /// What `GET /mock` returns.
     #[must_use]
     pub fn report(&self) -> Report {
         self.shared.report()
     }
 
-    /// What `GET /mock/requests` would say: the last hundred, oldest first.
+    /// What `GET /mock/requests` returns: the last hundred, oldest first.
     #[must_use]
     pub fn requests(&self) -> Vec<Record> {
         self.shared.records()
@@ -80,7 +80,7 @@ impl Drop for Mock {
     }
 }
 
-/// Runs a mock until the process ends, or standard input if it was told so.
+/// Runs a mock until the process ends, or until standard input ends if `exit_with_parent` is set.
 ///
 /// # Errors
 /// If the address cannot be listened on.
@@ -96,8 +96,8 @@ pub async fn serve(args: MockArgs, on_listening: impl FnOnce(SocketAddr)) -> io:
     Ok(())
 }
 
-/// Waits for the end of standard input. A thread of its own reads it: tokio's
-/// would keep a runtime that shuts down for another reason waiting for a key.
+/// Waits for the end of standard input. A thread of its own reads it: with tokio's standard input a
+/// runtime that shuts down for another reason would wait for a key.
 async fn end_of_input() {
     let (ended, end) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {

@@ -1,7 +1,7 @@
 //! Reading a fault, from JSON or from the short form of the command line.
 //!
-//! Both end in the same check, so that a fault that was taken can be played:
-//! nothing is found wrong with it in the middle of a test.
+//! Both forms end in the same check, so that every accepted fault can be played: no problem with it
+//! shows up in the middle of a test.
 
 use std::str::FromStr;
 
@@ -108,7 +108,7 @@ fn short<'a>(parts: &mut Parts<impl Iterator<Item = &'a str>>) -> Result<Fault, 
     })
 }
 
-/// What is left of a short form, between its colons.
+/// The rest of a short form, split at its colons.
 struct Parts<I>(I);
 
 impl<'a, I: Iterator<Item = &'a str>> Parts<I> {
@@ -117,7 +117,7 @@ impl<'a, I: Iterator<Item = &'a str>> Parts<I> {
         part.parse().map_err(|_| BadFault::new(format!("`{part}` is no number for `{what}`")))
     }
 
-    /// All that is left: an HTTP date has colons of its own.
+    /// Everything that is left, because an HTTP date has colons of its own.
     fn rest(&mut self) -> Option<String> {
         let parts: Vec<&str> = self.0.by_ref().collect();
         (!parts.is_empty()).then(|| parts.join(":"))

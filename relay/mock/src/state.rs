@@ -15,7 +15,7 @@ use super::wish::{Own, Wish};
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// What the mock was told at its start.
+    /// The mock's options at its start.
     pub(super) options: MockOptions,
     began: Pace,
     inner: Mutex<Inner>,
@@ -25,7 +25,7 @@ pub(super) struct Shared {
 struct Inner {
     fault: Option<FaultSpec>,
     answer: Option<Wish>,
-    /// How often a request's own fault has struck, by its JSON.
+    /// How often a request's own fault was applied, by the fault's JSON.
     struck: HashMap<String, u32>,
     log: Log,
 }
@@ -69,26 +69,26 @@ impl Shared {
         self.inner.lock()
     }
 
-    /// Switches the standing fault.
+    /// Sets the standing fault.
     pub(super) fn set_fault(&self, fault: Option<FaultSpec>) {
         self.inner().fault = standing(fault);
     }
 
-    /// Changes the standing wish.
+    /// Sets the standing wish.
     pub(super) fn set_answer(&self, answer: Option<Wish>) {
         self.inner().answer = answer;
     }
 
-    /// What a request's answer is to be: its own wish goes before the standing
-    /// one, field by field.
+    /// What a request's answer is to be: each field of its own wish goes before the same field of
+    /// the standing wish.
     pub(super) fn wish(&self, own: &Own) -> Wish {
         let standing = self.inner().answer.clone().unwrap_or_default();
         let mine = own.at.as_ref().is_none_or(|at| *at == self.options.name);
         if mine { own.wish.clone().or(standing) } else { standing }
     }
 
-    /// The fault that strikes this request, and one off its count. The request's
-    /// own goes before the standing one, also when it means none or has worn off.
+    /// The fault that is applied to this request; takes one off the fault's count. The request's
+    /// own fault goes before the standing one, even if it is `none` or has worn off.
     pub(super) fn strike(&self, request: &Request, own: Option<&FaultSpec>) -> Option<Fault> {
         let mut inner = self.inner();
         let fault = match own.filter(|spec| self.is_meant(spec)) {
@@ -115,7 +115,7 @@ impl Shared {
         Ticket { shared: Arc::clone(self), id, pace, events: 0, ended }
     }
 
-    /// Forgets all it has seen, the standing fault and the standing wish.
+    /// Forgets everything it has seen, the standing fault and the standing wish.
     pub(super) fn reset(&self) {
         let mut inner = self.inner();
         inner.fault = None;
@@ -124,7 +124,7 @@ impl Shared {
         inner.log.reset();
     }
 
-    /// What it says about itself.
+    /// What it reports about itself.
     pub(super) fn report(&self) -> Report {
         let inner = self.inner();
         inner.log.report(&self.options.name, inner.fault.as_ref(), inner.answer.as_ref())
@@ -141,15 +141,15 @@ fn hits(spec: &FaultSpec, request: &Request) -> bool {
         && spec.share.is_none_or(|share| fastrand::f64() < share)
 }
 
-/// Room for requests' own faults with a count; a test run has a handful.
+/// How many requests' own faults with a count are remembered; a test run has a handful.
 const MANY_FAULTS: usize = 10_000;
 
 fn standing(fault: Option<FaultSpec>) -> Option<FaultSpec> {
     fault.filter(|spec| spec.fault != Fault::None {} && spec.times != Some(0))
 }
 
-/// One request's line in the log. Whoever drops it ends the request: dropped
-/// before anybody said how it ended, the client has gone.
+/// One request's entry in the log. Dropping it ends the request. If it is dropped before its ending
+/// was set, the client has gone.
 #[derive(Debug)]
 pub(super) struct Ticket {
     shared: Arc<Shared>,
@@ -167,12 +167,12 @@ impl Ticket {
         }
     }
 
-    /// A fault strikes it.
+    /// Notes the fault that is applied to it.
     pub(super) fn struck(&self, fault: &Fault) {
         self.note(|record| record.fault = Some(fault.clone()));
     }
 
-    /// The head goes out.
+    /// Notes that the head is sent.
     pub(super) fn head(&self, status: u16) {
         let ms = self.pace.elapsed_ms();
         self.note(|record| {
@@ -181,7 +181,7 @@ impl Ticket {
         });
     }
 
-    /// An event goes out, which may be a token.
+    /// Notes that an event is sent, which may be a token.
     pub(super) fn event(&mut self, token: bool) {
         self.events += 1;
         let (events, ms) = (self.events, self.pace.elapsed_ms());
@@ -194,7 +194,7 @@ impl Ticket {
         });
     }
 
-    /// From here on it has ended like this, whoever closes the connection.
+    /// Sets how it has ended. From then on it does not matter who closes the connection.
     pub(super) fn ended(&mut self, ended: Ended) {
         self.ended = ended;
     }

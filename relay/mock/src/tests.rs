@@ -1,5 +1,5 @@
-//! The mock over real sockets: what it says when well, and that each fault
-//! does what it is called.
+//! The mock over real sockets: what it sends when it is well, and that each fault does what its
+//! name says.
 
 mod answers;
 mod chat;
@@ -48,7 +48,7 @@ fn with(fields: Value) -> Value {
     question
 }
 
-/// Waits until the last request has ended, and says how.
+/// Waits until the last request has ended, and returns how it ended.
 async fn ended(mock: &Mock) -> String {
     for _ in 0..200 {
         if let Some(ended) = mock.requests().pop().and_then(|record| record.ended) {

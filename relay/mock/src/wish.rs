@@ -1,19 +1,19 @@
 //! What a test wants the answer to be.
 //!
-//! A wish stands in the mock (`PUT /mock/answer`) or comes with a request: in
-//! its `x_mock`, or in the words of its last turn, as `[[mock {…}]]`, since a
-//! relay refuses or drops fields that it does not know, but never words.
+//! A wish is set on the mock (`PUT /mock/answer`) or comes with a request: in its `x_mock`, or in
+//! the text of its last turn, as `[[mock {…}]]`. The text is possible because a relay refuses or
+//! drops fields that it does not know, but never text.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::fault::{BadFault, FaultSpec};
 
-/// An answer as it is wanted; what is absent is as it would be without a wish.
+/// An answer as it is wanted; an absent field is as it would be without a wish.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wish {
-    /// The answer's text. Without it an answer with `calls` has none.
+    /// The answer's text. Without it an answer with `calls` has no text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// The tools that are called.
@@ -37,14 +37,14 @@ pub struct Wish {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Calls {
-    /// So many, of the request's tools in their order, from the first again
-    /// when there are no more; 0 also undoes a `tool_choice`.
+    /// This many, of the request's tools in their order; after the last tool it begins again with
+    /// the first. 0 also cancels a `tool_choice`.
     Count(usize),
-    /// These.
+    /// Exactly these.
     These(Vec<WishedCall>),
 }
 
-/// A call, word by word.
+/// A call with its name and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WishedCall {
@@ -59,9 +59,9 @@ pub struct WishedCall {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Reasoning {
-    /// Some, or none, whatever the request asks for.
+    /// Whether there is any, whatever the request asks for.
     Given(bool),
-    /// These words.
+    /// This text.
     Words(String),
 }
 
@@ -69,13 +69,13 @@ pub enum Reasoning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// As it should.
+    /// Normally.
     Stop,
-    /// At the limit of its tokens.
+    /// At its limit of tokens.
     Length,
     /// A filter ends it after its text.
     ContentFilter,
-    /// The model declines, in place of a text.
+    /// The model declines, instead of sending a text.
     Refusal,
 }
 
@@ -92,7 +92,7 @@ impl Wish {
         serde_json::from_value(value).map_err(says)
     }
 
-    /// This wish, and where it has none the other one.
+    /// This wish; a field that it does not have is taken from the other one.
     pub(super) fn or(self, other: Self) -> Self {
         Self {
             text: self.text.or(other.text),
@@ -139,7 +139,7 @@ impl Own {
     }
 }
 
-/// The instruction in the words of some messages: the last `[[mock …]]`.
+/// The instruction in the text of some messages: the last `[[mock …]]`.
 pub(super) fn in_words<'a>(
     messages: impl IntoIterator<Item = &'a Value>,
 ) -> Result<Option<Value>, BadFault> {

@@ -35,7 +35,7 @@ pub struct RequestStart {
 /// An attempt was dialled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttemptStart {
-    /// Whose it is.
+    /// The request that it belongs to.
     pub request: RequestId,
     /// Its number within the request, from 1.
     pub n: u32,
@@ -65,9 +65,9 @@ pub struct AttemptEnd {
     pub detail: Option<String>,
     /// The provider's HTTP status.
     pub status: Option<u16>,
-    /// What it said about its rung's health on its first token.
+    /// Its verdict on its rung's health at the first token.
     pub verdict: Option<TokenVerdict>,
-    /// What it said about its rung's health afterwards.
+    /// Its verdict on its rung's health after the first token.
     pub stream_verdict: Option<StreamVerdict>,
     /// Dial to response head.
     pub headers: Option<Duration>,
@@ -85,7 +85,7 @@ pub struct AttemptEnd {
     pub estimated: bool,
     /// What it cost, or why that is not known.
     pub cost: Result<NanoUsd, CostUnknown>,
-    /// Wishes of the request that its rung was not told, in a closed set of words.
+    /// Parts of the request that were left out for its rung, in a closed set of words.
     pub left_out: Vec<&'static str>,
 }
 
@@ -118,7 +118,7 @@ pub struct PassedRung {
     pub place: usize,
     /// Why.
     pub reason: PassedOver,
-    /// Where its dialect has no words for some field: which. Never a value.
+    /// The field that its dialect cannot express, where that is the reason. Never a value.
     pub field: Option<String>,
 }
 
@@ -159,7 +159,7 @@ impl AttemptEnd {
         UnixMillis(self.start.at.0.saturating_add(i64::try_from(latency).unwrap_or(i64::MAX)))
     }
 
-    /// The same in short.
+    /// The attempt in short form.
     fn tried(&self) -> Tried {
         Tried {
             rung: self.start.rung.to_string(),
@@ -171,7 +171,7 @@ impl AttemptEnd {
 }
 
 impl RequestEnd {
-    /// The same as readers of the journal get it.
+    /// The row that readers of the journal get.
     #[must_use]
     pub fn row(&self) -> RequestRow {
         let start = &self.start;
@@ -214,20 +214,21 @@ impl RequestEnd {
         Some(&self.answer()?.start.rung)
     }
 
-    /// Whether its client had seen the first token of one attempt. Who waits for the whole
-    /// answer sees none.
+    /// Whether its client had seen the first token of one attempt. A client that waits for the
+    /// whole answer sees none.
     #[must_use]
     pub const fn is_committed(&self) -> bool {
         self.answered.is_some() && self.start.stream
     }
 
-    /// Accept to first token, as its client saw it. Who waits for the whole answer sees none.
+    /// Accept to first token, as its client saw it. A client that waits for the whole answer sees
+    /// none.
     #[must_use]
     pub fn seen_ttft(&self) -> Option<Duration> {
         self.ttft.filter(|_| self.start.stream)
     }
 
-    /// What all attempts cost together; unknown as soon as one is.
+    /// What all attempts cost together; unknown if the cost of any one is unknown.
     ///
     /// # Errors
     /// Why it is not known.
@@ -236,7 +237,7 @@ impl RequestEnd {
     }
 }
 
-/// What these attempts cost together; unknown as soon as one is.
+/// What these attempts cost together; unknown if the cost of any one is unknown.
 ///
 /// # Errors
 /// Why it is not known.

@@ -1,10 +1,10 @@
-//! Records for tests: what is usual, to be changed where a test needs something else.
+//! Records for tests: with usual values, which a test changes where it needs others.
 
 use crate::{AttemptEnd, AttemptStart, RequestEnd, RequestStart};
 use shared::{AttemptKind, AttemptOutcome, NanoUsd, RequestId, RequestOutcome, UnixMillis, Usage};
 
-/// The first attempt of request 1, on the rung `a` at place 0, which ended so after nothing
-/// was heard of it.
+/// The first attempt of request 1, on the rung `a` at place 0. It ended with `outcome`, before the
+/// provider had sent anything.
 #[must_use]
 pub fn attempt(outcome: AttemptOutcome) -> AttemptEnd {
     let start = AttemptStart {
@@ -36,7 +36,7 @@ pub fn attempt(outcome: AttemptOutcome) -> AttemptEnd {
     }
 }
 
-/// Request 1 on the ladder `chat`, a stream that ended so before anything was tried for it.
+/// Request 1 on the ladder `chat`: a stream that ended with `outcome` before any attempt was made.
 #[must_use]
 pub fn request(outcome: RequestOutcome) -> RequestEnd {
     let start = RequestStart {

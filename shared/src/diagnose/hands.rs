@@ -4,7 +4,7 @@ use super::{Level, Rule, Trouble, ago, by, left};
 use crate::admin::Board;
 use crate::{OrderSource, UnixMillis};
 
-/// Overrides and orders off the config: the soonest to end first, then the oldest.
+/// Overrides, and orders that differ from the config: the soonest to end first, then the oldest.
 pub(super) fn hands(board: &Board) -> Vec<Trouble> {
     let mut found = Vec::new();
     for rung in &board.rungs {
@@ -22,7 +22,7 @@ pub(super) fn hands(board: &Board) -> Vec<Trouble> {
         found.push((forced.until_at, forced.at, rung.name.clone(), text));
     }
     for ladder in &board.ladders {
-        // An order that says what the config says is off nothing.
+        // An order that equals the config's is not reported.
         if ladder.source == OrderSource::Config || ladder.order == ladder.config_order {
             continue;
         }

@@ -1,30 +1,30 @@
-//! What users feel, and what it costs.
+//! What users experience, and what it costs.
 
 use super::{Level, Rule, Trouble, is_out, names, rung};
 use crate::admin::{Board, LadderState};
 use crate::figures::{per_hour, percent, share, wait};
 use crate::{OrderSource, OverrideMode, PassedOver, admin::board::Step};
 
-/// Failed or broken requests in a minute that are worth a line whatever their share.
+/// How many failed or broken requests in a minute are reported, whatever their share.
 const FAILED: u64 = 3;
-/// The same as a share.
+/// The share of failed or broken requests that is reported.
 const FAILED_SHARE: f64 = 0.01;
-/// The share of late answers that is.
+/// The share of late answers that is reported.
 const LATE_SHARE: f64 = 0.2;
-/// The share of clients that left before a token that is.
+/// The share of clients that left before a token that is reported.
 const GONE_SHARE: f64 = 0.05;
-/// Requests below which a share of late or gone ones says nothing.
+/// With fewer requests than this, a share of late or gone ones says nothing.
 const FEW: u64 = 5;
-/// What a ladder that is usually free may cost without a line, in nano-dollars a second: a
-/// cent an hour.
+/// The cost from which a ladder that is usually free is reported, in nano-dollars a second: a cent
+/// an hour.
 const NOT_FREE: u64 = 2_778;
-/// A wait for a first token that somebody notices, in milliseconds.
+/// A wait for a first token that users notice, in milliseconds.
 const LONG_WAIT: u64 = 15_000;
 
-/// Users of a ladder failing, broken in mid-stream, late, or gone before a token.
+/// Ladders whose users get errors, broken or late answers, or leave before a token.
 pub(super) fn users(board: &Board) -> Vec<Trouble> {
     let mut found: Vec<(u64, Trouble)> = board.ladders.iter().filter_map(users_of).collect();
-    // The ladder with most hurt users first.
+    // The ladder with the most affected users first.
     found.sort_by_key(|(hurt, _)| std::cmp::Reverse(*hurt));
     found.into_iter().map(|(_, line)| line).collect()
 }
@@ -91,15 +91,15 @@ pub(super) fn without_rung(board: &Board) -> Vec<Trouble> {
     found
 }
 
-/// Twice as dear as usual, or no longer free: which rung carries it, and why the usual one
-/// does not.
+/// Ladders that cost twice the usual, or are no longer free: which rung answers instead of the
+/// usual one, and why the usual one does not.
 pub(super) fn spend(board: &Board) -> Vec<Trouble> {
     let mut found = Vec::new();
     for ladder in &board.ladders {
         let cost = ladder.users.cost_nps;
         let Some(usually) = ladder.usual.as_ref() else { continue };
         let usual = usually.cost_nps;
-        // Where nobody usually asks, a cost of nothing is no price.
+        // If a ladder usually has no requests, its usual cost of 0 does not mean that it is free.
         let is_free = usual == 0 && usually.ok > 0;
         let limit = if is_free { NOT_FREE } else { usual.saturating_mul(2) };
         if limit == 0 || cost < limit {
@@ -126,7 +126,7 @@ pub(super) fn spend(board: &Board) -> Vec<Trouble> {
     found
 }
 
-/// By how much a step's share is off what is usual, in thousandths.
+/// By how much a step's share differs from the usual one, in thousandths.
 fn moved(step: &Step) -> i64 {
     let moved = step.share.unwrap_or(0.0) - step.usual_share.unwrap_or(0.0);
     #[expect(clippy::cast_possible_truncation, reason = "a share is within 0..1")]
@@ -147,7 +147,7 @@ fn passed(why: PassedOver) -> &'static str {
     }
 }
 
-/// Budgets under a quarter.
+/// Budgets below a quarter of their capacity.
 pub(super) fn budgets(board: &Board) -> Vec<Trouble> {
     let mut found = Vec::new();
     for ladder in &board.ladders {

@@ -1,9 +1,9 @@
-//! The relay's own trouble.
+//! The relay's own problems.
 
 use super::{Level, Rule, Trouble, ago, left};
 use crate::admin::Board;
 
-/// On its way to stop, config refused, journal or fleet store failing.
+/// A relay that is stopping, a refused config, a failing journal or fleet store.
 pub(super) fn relay(board: &Board) -> Vec<Trouble> {
     let relay = &board.relay;
     let mut said = Vec::new();

@@ -6,7 +6,7 @@ use crate::figures::{percent, share, wait};
 use crate::{BreakerState, TransitionRule};
 use std::collections::BTreeMap;
 
-/// Rungs that turn sick within this many milliseconds turned sick together.
+/// Rungs that turn sick within this many milliseconds count as sick together.
 const TOGETHER: i64 = 60_000;
 
 /// Every provider that was called fails before it answers at all.
@@ -71,7 +71,7 @@ pub(super) fn sick(board: &Board) -> Vec<Trouble> {
     domains.sort_unstable();
     domains.dedup();
     for domain in domains {
-        // A domain that is one provider's name is said as the provider.
+        // A domain that has only one provider is reported as that provider.
         let whole = board.rungs.iter().filter(|rung| rung.domains.iter().any(|d| d == domain));
         let whole: Vec<_> = whole.collect();
         let several =
@@ -87,7 +87,7 @@ pub(super) fn sick(board: &Board) -> Vec<Trouble> {
             lines.push(line);
         }
     }
-    // The one that has been sick for longest first.
+    // The rung that has been sick for longest first.
     open.sort_by_key(|rung| rung.health.sick_since_at);
     lines.extend(open.into_iter().map(|rung| one(board, rung)));
     let closed =
@@ -212,7 +212,7 @@ fn cause(rung: &RungState) -> String {
     format!(": {why}{ended}{status}")
 }
 
-/// The commonest way in which its last calls failed.
+/// The most common way in which its last calls failed.
 fn outcomes(rung: &RungState) -> String {
     let quiet = ["ok", "cancelled", "refused", "bad_request"];
     let poor = rung.now.outcomes.iter().filter(|(name, _)| !quiet.contains(&name.as_str()));
@@ -220,7 +220,7 @@ fn outcomes(rung: &RungState) -> String {
     worst.map(|(name, count)| format!(", {name} ×{count}")).unwrap_or_default()
 }
 
-/// Who answers instead on the ladders that these stand on, and whether anyone is hurt.
+/// Who answers instead on the ladders that have these rungs, and whether users are affected.
 fn carried(board: &Board, out: &[&str]) -> String {
     let mut said = Vec::new();
     for ladder in &board.ladders {

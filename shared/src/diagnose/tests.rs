@@ -1,4 +1,4 @@
-//! Every rule on a board of its own, word for word.
+//! Each rule on a board of its own, with its exact text.
 
 use super::{Level, Rule, Trouble, diagnose};
 use crate::admin::Board;
@@ -13,7 +13,7 @@ fn two() -> Board {
     calm(&[("chat", &["sol", "opus"]), ("code", &["opus", "local"])])
 }
 
-/// The only line that this rule says; there must be one.
+/// The only line of this rule; there must be exactly one.
 #[track_caller]
 fn said(board: &Board, rule: Rule) -> Trouble {
     let mut lines: Vec<_> = diagnose(board).into_iter().filter(|l| l.rule == rule).collect();
@@ -24,7 +24,7 @@ fn said(board: &Board, rule: Rule) -> Trouble {
 #[test]
 fn nothing_is_said_of_a_calm_board() {
     assert_eq!(diagnose(&two()), []);
-    // Nor of one without any traffic, or with a plain failure in a thousand.
+    // Nor for a board without any traffic, or with one failure in a thousand.
     let mut board = two();
     board.ladders[0].users = Users::default();
     board.ladders[1].users.failed = 1;
@@ -129,7 +129,7 @@ fn rungs_of_a_domain_that_fall_together_are_one_line() {
         "domain us-east: all 2 rungs sick for 42 s, sol and opus: 5 slow in a row; \
          chat answered by local (100 %), 0 failed"
     );
-    // Further apart they are two stories.
+    // Further apart in time they are two separate problems.
     board.rungs[0].health.sick_since_at = Some(before(140));
     let lines = diagnose(&board);
     assert_eq!(lines.iter().map(|l| l.rule).collect::<Vec<_>>(), [Rule::Rung, Rule::Rung]);

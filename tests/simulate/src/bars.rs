@@ -1,12 +1,12 @@
 //! What Belay must reach in virtual time, line by line, and whether it does.
 //!
-//! The table is the goal; a line that is missed is missed. Where the first family's 3 s would be
-//! out of reach for anybody, since the second family's rungs take three times as long even when
-//! they are well, the limit is stretched by as much and the line says so.
+//! The table is the goal, and a missed line counts as missed. The second family's rungs take three
+//! times as long even when they are well, so nobody could reach the first family's 3 s there. Such
+//! a limit is stretched by the same factor, and its line says so.
 //!
-//! The goal's lines on the second family are those of its incidents and its calm hours. For its
-//! other scenarios, which are harder than the goal knew, a line says `kept`: no less than this is
-//! reached today, and a change that loses it is seen.
+//! The goal has lines on the second family only for its incidents and its calm hours. Its other
+//! scenarios are harder than the goal expected. Their lines say `kept`: no less than the limit is
+//! reached today, and a change that loses it is noticed.
 
 use crate::Res;
 use crate::lab::{Lab, stretched};
@@ -17,18 +17,18 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// What is asked of a figure.
+/// What is required of a figure.
 #[derive(Debug, Clone, Copy)]
 enum Ask {
     AtMost(f64),
     AtLeast(f64),
-    /// Within so large a share of it.
+    /// Near the first number: off by at most this share of it.
     Near(f64, f64),
     Exactly(f64),
-    /// Nothing: it is told.
-    FailureReason,
+    /// Nothing is required; the figure is only shown.
+    Reported,
 }
-use Ask::{AtLeast, AtMost, Exactly, FailureReason, Near};
+use Ask::{AtLeast, AtMost, Exactly, Reported, Near};
 
 /// How a figure is written.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ enum Unit {
 }
 use Unit::{Count, Seconds, Share, Times};
 
-/// One line.
+/// One line of the table.
 struct Bar {
     what: &'static str,
     ask: Ask,
@@ -81,17 +81,17 @@ const SECOND_BLACK_HOLE: [Bar; 4] = [
     bar("no token in 3 s, stretched to 9.6 s", AtMost(5.0), Count, |lab| {
         lab.worst_longer_than(stretched(3.0))
     }),
-    bar("no token in 3 s", FailureReason, Count, |lab| lab.worst_longer_than(3.0)),
+    bar("no token in 3 s", Reported, Count, |lab| lab.worst_longer_than(3.0)),
     bar("opens, worst phase; 3 s, stretched", AtMost(9.6), Seconds, Lab::worst_opening),
     bar("closed after its end, worst phase; kept", AtMost(40.0), Seconds, Lab::worst_return),
 ];
-/// A rung that stands below a healthy one sees a call in twenty, and its probes come as rarely.
+/// A rung below a healthy one gets one call in twenty, and its probes come as rarely.
 const SECOND_BLACK_HOLE_B: [Bar; 3] = [
     bar("no token in 3 s, stretched; kept", AtMost(10.0), Count, |lab| {
         lab.worst_longer_than(stretched(3.0))
     }),
-    bar("opens, worst phase", FailureReason, Seconds, Lab::worst_opening),
-    bar("closed after its end, worst phase", FailureReason, Seconds, Lab::worst_return),
+    bar("opens, worst phase", Reported, Seconds, Lab::worst_opening),
+    bar("closed after its end, worst phase", Reported, Seconds, Lab::worst_return),
 ];
 const DEAD_AT_START: [Bar; 1] =
     [bar("wait over 6 s", AtMost(10.0), Count, |lab| lab.longer_than(6.0))];
@@ -111,7 +111,7 @@ const OVERLOAD: [Bar; 2] = [
 ];
 const HONEST_3S: [Bar; 3] = [
     bar("requests that call it first", AtLeast(0.99), Share, Lab::kept),
-    bar("requests that it answers", FailureReason, Share, Lab::answered),
+    bar("requests that it answers", Reported, Share, Lab::answered),
     bar("openings", AtMost(0.0), Count, Lab::openings),
 ];
 const SLOWER: [Bar; 1] =
@@ -120,37 +120,38 @@ const LOCAL_BELOW: [Bar; 2] = [
     bar("phases that open after 10 s and 30 calls", AtMost(0.0), Count, |lab| {
         lab.opened_later_than(10.0, 30.0)
     }),
-    bar("opens, worst phase", FailureReason, Seconds, Lab::worst_opening),
+    bar("opens, worst phase", Reported, Seconds, Lab::worst_opening),
 ];
 const DEAD_STREAMS: [Bar; 2] = [
     bar("dead streams", AtMost(100.0), Count, Lab::dead_streams),
     bar("openings from closed", Exactly(1.0), Count, Lab::openings),
 ];
 
-/// A third of what was reached without the sum of silent calls: 6.0, 6.1 and 13.6 %, at 6.6 %
-/// extra calls, or what is reached today where that is less. Over all it was 1.2 %; on seeds that no
-/// number was chosen on it is 0.33 % today, of which 0.21 % are stragglers of the calm hours.
+/// A third of what was reached before the breaker summed up silent calls (6.0, 6.1 and 13.6 %, at
+/// 6.6 % extra calls), or what is reached today where that is less. Over the whole run it was
+/// 1.2 %. On seeds that no number was tuned on it is 0.33 % today, of which 0.21 % are stragglers
+/// of the calm hours.
 const PARTIAL: [Bar; 7] = [
     bar("half hang: opens", AtMost(10.0), Seconds, |lab| lab.opens_in(HALF)),
     bar("half hang: no token in 3 s", AtMost(0.01), Share, |lab| lab.hurt_in(HALF)),
     bar("one in ten hangs: no token in 3 s", AtMost(0.01), Share, |lab| lab.hurt_in(TENTH)),
     bar("two rungs hang 40 %: no token in 3 s", AtMost(0.045), Share, |lab| lab.hurt_in(BOTH)),
     bar("no token in 3 s; kept", AtMost(0.0045), Share, Lab::hurt),
-    bar("no token in 3 s, the oracle", FailureReason, Share, Lab::oracle_hurt),
+    bar("no token in 3 s, the oracle", Reported, Share, Lab::oracle_hurt),
     bar("extra calls", AtMost(0.066), Share, Lab::extra),
 ];
 const PARTIAL_1: [Bar; 6] = [
-    bar("half hang: opens", FailureReason, Seconds, |lab| lab.opens_in(HALF)),
-    bar("half hang: no token in 3 s", FailureReason, Share, |lab| lab.hurt_in(HALF)),
-    bar("one in ten hangs: no token in 3 s", FailureReason, Share, |lab| lab.hurt_in(TENTH)),
-    bar("two rungs hang 40 %: no token in 3 s", FailureReason, Share, |lab| lab.hurt_in(BOTH)),
+    bar("half hang: opens", Reported, Seconds, |lab| lab.opens_in(HALF)),
+    bar("half hang: no token in 3 s", Reported, Share, |lab| lab.hurt_in(HALF)),
+    bar("one in ten hangs: no token in 3 s", Reported, Share, |lab| lab.hurt_in(TENTH)),
+    bar("two rungs hang 40 %: no token in 3 s", Reported, Share, |lab| lab.hurt_in(BOTH)),
     bar("no token in 3 s; kept", AtMost(0.006), Share, Lab::hurt),
     bar("extra calls; kept", AtMost(0.072), Share, Lab::extra),
 ];
 const MIXED: [Bar; 3] = [
     bar("openings", AtMost(0.0), Count, Lab::false_openings),
     bar("hedged of those that think", AtMost(0.10), Share, Lab::thinkers_hedged),
-    bar("hedges", FailureReason, Share, Lab::hedges),
+    bar("hedges", Reported, Share, Lab::hedges),
 ];
 const MIXED_INCIDENTS: [Bar; 3] = [
     bar("quick ones without a token in 3 s", AtMost(0.001), Share, Lab::quick_hurt),
@@ -160,7 +161,7 @@ const MIXED_INCIDENTS: [Bar; 3] = [
 const STEEP: [Bar; 3] = [
     bar("openings", AtMost(0.0), Count, Lab::false_openings),
     bar("hedged of the long prompts", AtMost(0.10), Share, Lab::long_hedged),
-    bar("hedges", FailureReason, Share, Lab::hedges),
+    bar("hedges", Reported, Share, Lab::hedges),
 ];
 const RETURN: [Bar; 1] =
     [bar("first calls in the minute after; kept", AtLeast(0.70), Share, Lab::share_after_return)];
@@ -168,7 +169,7 @@ const RETURN: [Bar; 1] =
 const SLOW_RETURN: [Bar; 1] =
     [bar("first calls in the minute after", AtLeast(0.30), Share, Lab::share_after_return)];
 
-/// A scenario and what is asked of it.
+/// A scenario and its lines.
 type Lines = (Scenario, &'static [Bar]);
 
 /// Every scenario with its lines.
@@ -212,18 +213,18 @@ impl Ask {
             AtLeast(least) => value >= least,
             Near(wanted, share) => (value - wanted).abs() <= wanted * share,
             Exactly(wanted) => (value - wanted).abs() < f64::EPSILON,
-            FailureReason => true,
+            Reported => true,
         }
     }
 
-    /// The one of them that is nearest to a miss, or furthest beyond it.
+    /// The value that is nearest to a miss, or furthest beyond it.
     fn worst(self, values: &[f64]) -> f64 {
         let badness = |value: f64| match self {
-            AtMost(_) | FailureReason => value,
+            AtMost(_) | Reported => value,
             AtLeast(_) => -value,
             Near(wanted, _) | Exactly(wanted) => (value - wanted).abs(),
         };
-        // What is no number at all is worst.
+        // A value that is not a number is the worst.
         let worse = |a: f64, b: f64| if badness(a) > badness(b) || a.is_nan() { a } else { b };
         values.iter().copied().reduce(worse).unwrap_or(f64::NAN)
     }
@@ -236,7 +237,7 @@ impl Ask {
                 format!("{} +- {}", unit.words(wanted), Share.words(share))
             }
             Exactly(wanted) => format!("= {}", unit.words(wanted)),
-            FailureReason => "-".to_owned(),
+            Reported => "-".to_owned(),
         }
     }
 }
@@ -252,8 +253,8 @@ impl Unit {
     }
 }
 
-/// Runs the table's lines of `scenarios` under each of `seeds` on all cores; gives what to say, and
-/// how many lines are missed.
+/// Runs the table's lines of `scenarios` under each of `seeds` on all cores. Returns the text to
+/// print, and how many lines are missed.
 pub(crate) fn judge(seeds: &[u64], scenarios: &[Scenario]) -> Res<(String, usize)> {
     let began = crate::now();
     let is_asked = |name| scenarios.iter().any(|one| one.name == name);
@@ -272,7 +273,7 @@ pub(crate) fn judge(seeds: &[u64], scenarios: &[Scenario]) -> Res<(String, usize
                 (0..seeds.len()).map(|seed| of(seed).unwrap_or(f64::NAN)).collect();
             let worst = bar.ask.worst(&values);
             let verdict = match bar.ask {
-                FailureReason => "",
+                Reported => "",
                 ask if values.iter().all(|value| ask.is_met(*value)) => "met",
                 _ => "MISSED",
             };
@@ -360,7 +361,7 @@ mod tests {
         for (scenario, bars) in TABLE {
             assert!(scenario::ALL.iter().any(|one| one.name == scenario.name), "{scenario:?}");
             assert!(
-                bars.iter().any(|bar| !matches!(bar.ask, FailureReason)),
+                bars.iter().any(|bar| !matches!(bar.ask, Reported)),
                 "{scenario:?} asks nothing"
             );
         }

@@ -1,25 +1,25 @@
-//! Luck that belongs to a call, not to a run.
+//! Random draws that belong to a call, not to a run.
 //!
-//! Every policy must meet the same world: whether request 4711 is a straggler on
-//! rung B may not depend on who asked before. So each draw comes from a generator
-//! seeded by what it is about (common random numbers).
+//! Every policy must meet the same world: whether request 4711 is a straggler on rung B must not
+//! depend on earlier draws. So each draw comes from a generator that is seeded by what the draw is
+//! about (common random numbers).
 
 use std::f64::consts::TAU;
 
-/// What a draw is about; keeps streams of the same numbers apart.
+/// What a draw is about; it separates draws that have the same numbers.
 #[derive(Debug, Clone, Copy)]
 pub enum About {
     /// When a request comes.
     Arrival = 1,
     /// The length of its prompt.
     Prompt,
-    /// What becomes of a call.
+    /// What happens to a call.
     Call,
     /// What an oracle does.
     Coin,
-    /// A walk's own chance.
+    /// A walk's own randomness.
     Walk,
-    /// The board's own chance.
+    /// The board's own randomness.
     Board,
     /// What kind of request it is.
     Kind,
@@ -27,12 +27,12 @@ pub enum About {
     Thought,
 }
 
-/// Draws about one thing.
+/// Random draws about one thing.
 #[derive(Debug)]
 pub struct Luck(fastrand::Rng);
 
 impl Luck {
-    /// Draws about this, always the same for the same numbers.
+    /// The draws about this; always the same for the same numbers.
     pub fn of(seed: u64, about: About, which: [u64; 3]) -> Self {
         Self(fastrand::Rng::with_seed(number(seed, about, which)))
     }

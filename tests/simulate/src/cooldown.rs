@@ -1,8 +1,8 @@
-//! What gateways do today: a rung that failed more than half of at least five
-//! calls in the running minute is left out for 5 s; no probes, no look at slowness.
+//! What gateways do today: a rung that failed more than half of at least five calls in the running
+//! minute is left out for 5 s. There are no probes, and slowness does not count.
 //!
-//! Not a setting of the core, so it is done outside it: by the order of the
-//! one-rung ladders that a request walks.
+//! The core has no setting for this, so it is done outside the core: by the order of the one-rung
+//! ladders that a request walks.
 
 use crate::world::RUNGS;
 use policy::LadderSpec;
@@ -21,7 +21,7 @@ struct Count {
     until: f64,
 }
 
-/// A ladder per rung, and how the rungs do.
+/// A ladder per rung, and the counts of the rungs.
 #[derive(Debug)]
 pub(crate) struct CoolDown {
     ladders: Vec<Arc<LadderSpec>>,
@@ -33,7 +33,7 @@ impl CoolDown {
         Self { ladders, rungs: [Count::default(); RUNGS] }
     }
 
-    /// The `nth` rung to ask: those that are left out come last.
+    /// The `nth` rung to call: those that are left out come last.
     pub(crate) fn rung(&self, at: f64, nth: usize) -> Option<Arc<LadderSpec>> {
         let all = || self.ladders.iter().zip(&self.rungs);
         let usable = all().filter(|(_, count)| count.until <= at);
@@ -50,7 +50,7 @@ impl CoolDown {
         count.calls += 1;
         count.failed += u32::from(fault);
         let share = f64::from(count.failed) / f64::from(count.calls);
-        // One that is left out already is not left out for longer.
+        // A rung that is left out already is not left out for longer.
         if fault && count.calls >= LEAST_CALLS && share > SHARE && count.until <= at {
             count.until = at + SPAN;
         }

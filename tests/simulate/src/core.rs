@@ -1,4 +1,4 @@
-//! The seam to the policy core: the only file that knows its words.
+//! The interface to the policy core: turns the simulation's terms into the core's, and back.
 
 use crate::chance::About;
 use crate::incident::Fault;
@@ -73,7 +73,7 @@ pub fn walk(now: Time, world: &World, request: usize, ladder: &Arc<LadderSpec>) 
     Walk::new(now, LadderIndex(0), Arc::clone(ladder), need, rng)
 }
 
-/// A first token, as the core is told.
+/// A first token, as an input of the core.
 pub const fn token(attempt: AttemptId) -> Input {
     Input::Token { attempt, refusal: false }
 }
@@ -105,7 +105,7 @@ const fn status(status: u16) -> Ending {
     }
 }
 
-/// What the core wants, as far as the simulation cares.
+/// What the core asks for, as far as the simulation needs it.
 #[derive(Debug)]
 pub(crate) enum Step {
     Dial {
@@ -114,11 +114,11 @@ pub(crate) enum Step {
         hedge: bool,
     },
     Commit(AttemptId),
-    /// An attempt ended; whether that is its rung's fault.
+    /// An attempt ended; `fault` says whether its rung is to blame.
     Ended {
         attempt: AttemptId,
         fault: bool,
-        /// Cut after its first token.
+        /// It was cut after its first token.
         died: bool,
     },
     Detached(AttemptId, Probe),
@@ -143,7 +143,7 @@ pub(crate) fn step(action: Action) -> Step {
     }
 }
 
-/// A breaker's change.
+/// A breaker's transition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// The rung.
@@ -154,7 +154,7 @@ pub struct Change {
     pub from: &'static str,
     /// The state after.
     pub to: &'static str,
-    /// The rule that spoke.
+    /// The rule that caused it.
     pub why: &'static str,
     /// The weight afterwards.
     pub weight: f64,
@@ -162,17 +162,17 @@ pub struct Change {
     pub reference: f64,
 }
 
-/// What the core takes for the p95 of a rung that is well.
+/// The reference: what the core takes for the p95 of a rung that is well.
 pub fn reference(board: &Board, rung: usize) -> f64 {
     board.reference(RungIndex(rung)).map_or(f64::NAN, |span| span.as_secs_f64())
 }
 
-/// Whether a rung is closed and first choice always.
+/// Whether a rung is closed and always the first choice.
 pub fn is_full(board: &Board, rung: usize) -> bool {
     board.is_full(RungIndex(rung))
 }
 
-/// The changes since this was last asked.
+/// The changes since the last call of this function.
 pub fn changes(board: &mut Board) -> Vec<Change> {
     let told = board.take_transitions();
     told.into_iter()

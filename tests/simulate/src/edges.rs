@@ -5,9 +5,9 @@ use simulate::stats::HURT;
 use simulate::world::World;
 use std::collections::BTreeSet;
 
-/// And one without a token by then is late.
+/// A request without a first token by then is late.
 const LATE: f64 = 10.0;
-/// After an incident's end its aftermath is not a false alarm for so long.
+/// For this long after an incident's end an opening is no false alarm.
 const AFTERMATH: f64 = 60.0;
 
 /// What one incident did to a policy.
@@ -19,11 +19,12 @@ pub(crate) struct Edge {
     pub(crate) died: u32,
     /// Without a token after 10 s.
     pub(crate) late: u32,
-    /// Seconds from its start to the first opening of a rung it struck.
+    /// Seconds from its start to the first opening of a rung that it affects.
     pub(crate) opens: Option<f64>,
-    /// Seconds from its end until the first rung it struck was closed, if that had opened.
+    /// Seconds from its end until the first rung that it affects was closed, if that had opened.
     pub(crate) closes: Option<f64>,
-    /// And until all that had opened were: those lower down wait for probes.
+    /// Seconds from its end until all rungs that had opened were closed: lower ones wait for
+    /// probes.
     pub(crate) all_close: Option<f64>,
     pub(crate) openings: u32,
 }
@@ -68,7 +69,7 @@ pub(crate) fn edges(world: &World, record: &Record) -> Vec<Edge> {
     all
 }
 
-/// Incidents of the same name as one: sums, and the slowest of each edge.
+/// Merges incidents of the same name: sums, and the slowest of each edge.
 pub(crate) fn merged(edges: &[Edge]) -> Vec<Edge> {
     let mut all: Vec<Edge> = Vec::new();
     for edge in edges {
@@ -92,7 +93,7 @@ pub(crate) fn merged(edges: &[Edge]) -> Vec<Edge> {
     all
 }
 
-/// From when on, at `end` or later, `rung` is closed.
+/// The time, at `end` or later, from which `rung` is closed.
 fn back(record: &Record, rung: usize, end: f64) -> Option<f64> {
     let mut closed = true;
     for change in record.changes.iter().filter(|change| change.rung == rung) {

@@ -10,7 +10,7 @@ pub enum Fault {
     Server,
     /// A 429 that names no time.
     TooMany,
-    /// Nobody listens.
+    /// The connection is refused.
     Refused,
     /// A 200 whose first event is an error.
     ErrorEvent,
@@ -19,15 +19,15 @@ pub enum Fault {
 /// What an incident does to a call that starts in it.
 #[derive(Debug, Clone, Copy)]
 pub struct Effect {
-    /// The first token takes so many times as long.
+    /// The first token takes this many times as long.
     pub slower: f64,
-    /// This share never answers.
+    /// This share of the calls never gets an answer.
     pub hang: f64,
-    /// This share fails explicitly.
+    /// This share of the calls fails explicitly.
     pub faults: f64,
-    /// In this way.
+    /// How those calls fail.
     pub how: Fault,
-    /// This share brings its first token and then nothing.
+    /// This share of the calls gets its first token and then nothing.
     pub dead: f64,
 }
 
@@ -43,11 +43,11 @@ const fn faults(share: f64, how: Fault) -> Effect {
     Effect { faults: share, how, ..NOTHING }
 }
 
-/// How it runs over its time.
+/// How the effect changes over the incident's time.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
     Steady,
-    /// On for so many seconds, off for so many.
+    /// On for the first number of seconds, then off for the second.
     Flaps(f64, f64),
     /// The slowness grows from nothing.
     Grows,
@@ -72,7 +72,7 @@ const fn kind(
     Kind { name, rungs, seconds, shape, effect }
 }
 
-/// The nine of policy.md.
+/// The nine incidents of the first family.
 const FIRST: [Kind; 9] = [
     kind("A black hole", &[0], 300.0, Shape::Steady, BLACK_HOLE),
     kind("A 5xx 60 %", &[0], 335.0, Shape::Steady, faults(0.6, Fault::Server)),
@@ -85,8 +85,8 @@ const FIRST: [Kind; 9] = [
     kind("A 5xx 15 %", &[0], 640.0, Shape::Steady, faults(0.15, Fault::Server)),
 ];
 
-/// Nine that no number was chosen on. None is a mere doubling: that is no incident to the core,
-/// which takes a rung for slower then, and [`Plan::Slower`] shows it.
+/// Nine incidents that no number was tuned on. None of them only doubles the times: to the core
+/// that is no incident, but a rung that has become slower, as [`Plan::Slower`] shows.
 const SECOND: [Kind; 9] = [
     kind("A 10 % hang", &[0], 640.0, Shape::Steady, slower(1.0, 0.10)),
     kind("A slower up to x6", &[0], 300.0, Shape::Grows, slower(6.0, 0.0)),
@@ -99,7 +99,7 @@ const SECOND: [Kind; 9] = [
     kind("A 50 % hang", &[0], 260.0, Shape::Steady, slower(1.0, 0.5)),
 ];
 
-/// Some calls hang and the others are as quick as ever.
+/// Some calls hang and the others are as fast as usual.
 const PARTIAL: [Kind; 3] = [
     kind(HALF, &[0], 300.0, Shape::Steady, slower(1.0, 0.5)),
     kind(TENTH, &[0], 780.0, Shape::Steady, slower(1.0, 0.1)),
@@ -109,10 +109,10 @@ const PARTIAL: [Kind; 3] = [
 pub const HALF: &str = "A half hang";
 /// Every tenth call hangs.
 pub const TENTH: &str = "A one in ten hangs";
-/// Of two rungs, 40 % of the calls hang.
+/// Of the calls to two rungs, 40 % hang.
 pub const BOTH: &str = "A+B 40 % hang";
 
-/// One incident in its place.
+/// One incident at its time.
 #[derive(Debug, Clone, Copy)]
 pub struct Incident {
     kind: Kind,
@@ -128,7 +128,7 @@ impl Incident {
         self.kind.name
     }
 
-    /// Whom it befalls.
+    /// The rungs that it affects.
     pub const fn rungs(&self) -> &'static [usize] {
         self.kind.rungs
     }
@@ -167,7 +167,7 @@ pub enum Plan {
     Second,
     /// Partial hangs.
     Partial,
-    /// One black hole of a rung, so many seconds into the run and for so many.
+    /// One black hole of a rung.
     BlackHole {
         /// The rung.
         rung: usize,
@@ -178,7 +178,7 @@ pub enum Plan {
     },
     /// A never answers, from the first request on.
     DeadAtStart,
-    /// A brings one token and hangs.
+    /// A sends one token and hangs.
     DeadStreams,
     /// A takes twice as long, for good.
     Slower,
@@ -190,7 +190,7 @@ pub const PERIOD: f64 = 10_545.0;
 const QUIET: f64 = 600.0;
 
 impl Plan {
-    /// The incidents of a run of so many seconds.
+    /// The incidents of a run that lasts `seconds`.
     pub fn incidents(self, seconds: f64) -> Vec<Incident> {
         let of = |rungs, name, from: f64, effect, to: f64| {
             vec![Incident { kind: kind(name, rungs, to - from, Shape::Steady, effect), from, to }]

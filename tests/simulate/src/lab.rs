@@ -1,6 +1,6 @@
-//! One scenario under one seed, and what the bars ask of it.
+//! One scenario under one seed, and the figures that the bars need.
 //!
-//! Nothing runs before it is asked for, and nothing runs twice.
+//! A run is made when it is first needed, and its result is kept.
 
 use crate::edges::{Edge, edges, false_openings};
 use crate::oracle::Oracles;
@@ -12,7 +12,7 @@ use simulate::stats::{Figures, HURT};
 use simulate::world::{Request, World};
 use std::cell::{Cell, OnceCell};
 
-/// Moments at which a black hole is tried.
+/// At how many moments a black hole is tried.
 pub(crate) const PHASES: u32 = 20;
 
 /// A scenario under a seed.
@@ -92,17 +92,17 @@ impl Lab {
         Figures::of(self.base()).hurt
     }
 
-    /// The share of the oracle's reduction of the p99.
+    /// How much of the oracle's reduction of the p99 is reached, as a share.
     pub(crate) fn p99_closed(&self) -> f64 {
         self.gaps().p99
     }
 
-    /// The same of the p99.9.
+    /// The same for the p99.9.
     pub(crate) fn p999_closed(&self) -> f64 {
         self.gaps().p999
     }
 
-    /// Calls beyond one a request, as a share of the requests.
+    /// Calls beyond one per request, as a share of the requests.
     pub(crate) fn extra(&self) -> f64 {
         Figures::of(self.ours()).extra
     }
@@ -117,7 +117,7 @@ impl Lab {
         Figures::of(self.ours()).hurt
     }
 
-    /// The same of the state-aware oracle that is fitted to the p99.9.
+    /// The same for the state-aware oracle that is fitted to the p99.9.
     pub(crate) fn oracle_hurt(&self) -> f64 {
         self.oracles().aware_tail.figures.hurt
     }
@@ -253,7 +253,8 @@ impl Lab {
         self.worst_edge(|edge| edge.closes)
     }
 
-    /// Phases in which rung one opened later than both.
+    /// Phases in which rung one opened later than after `seconds`, and later than after `calls`
+    /// calls.
     pub(crate) fn opened_later_than(&self, seconds: f64, calls: f64) -> f64 {
         let late = |(world, record): &&(World, Record)| {
             let opens = edges(world, record).first().and_then(|edge| edge.opens);
@@ -287,8 +288,8 @@ fn count<T>(all: impl Iterator<Item = T>) -> f64 {
     all.count() as f64
 }
 
-/// How many times as slow the second family's rungs are: limits in seconds that were set for the
-/// first one's are stretched by it.
+/// A limit in seconds that was set for the first family, stretched for the second one: by how many
+/// times as slow its rungs are.
 pub(crate) fn stretched(seconds: f64) -> f64 {
     seconds * scenario::second_to_first()
 }

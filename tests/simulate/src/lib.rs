@@ -1,9 +1,9 @@
-//! Belay's policy in virtual time: the real core against providers that fall ill.
+//! Belay's policy in virtual time: the real core against providers that fail.
 //!
-//! What is simulated is the world: arrivals, prompts, times to first token, incidents. What is
-//! driven is [`policy`] itself, input by input, as the relay's driver does. Every policy
-//! meets the same luck, so that differences are the policies' own; the same seed gives the same
-//! figures on every machine.
+//! The world is simulated: arrivals, prompts, times to first token, incidents. [`policy`] itself is
+//! driven, input by input, as the relay's driver does it. Every policy meets the same random draws,
+//! so that differences are the policies' own; the same seed gives the same figures on every
+//! machine.
 //!
 //! This library is the world and one run through it; the program beside it compares policies
 //! and judges ours.

@@ -1,16 +1,16 @@
-//! Crude load feedback: a rung gets slower as its calls come near its capacity.
+//! A simple load feedback: a rung gets slower as its calls come near its capacity.
 //!
-//! The factor is that of a queue in balance, 1 / (1 - load), against the factor at
-//! the usual load; the load is a decaying rate of the calls dialled, and cancelled
-//! ones count, as they do at providers that notice a closed connection late.
+//! The factor is that of a queue in balance, 1 / (1 - load), divided by the factor at the usual
+//! load. The load is a decaying rate of the calls dialled. Cancelled calls count, too, as they do
+//! at providers that notice a closed connection late.
 
 use crate::world::RUNGS;
 
 /// The rate decays with this time constant.
 const MEMORY: f64 = 10.0;
-/// Up to this load a rung is as fast as ever.
+/// Up to this load a rung is as fast as usual.
 const USUAL: f64 = 0.65;
-/// Beyond this one it sheds or batches: no slower than that.
+/// Above this load a rung sheds or batches calls: it gets no slower than at this load.
 const MOST: f64 = 0.96;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,7 +24,7 @@ struct Rate {
 pub(crate) struct Load {
     capacity: [f64; RUNGS],
     rates: [Rate; RUNGS],
-    /// Rung one has half its capacity from here to there.
+    /// Rung one has half its capacity from the first to the second of these times.
     halved: (f64, f64),
 }
 

@@ -1,4 +1,4 @@
-//! Belay's policy in virtual time: the real core against providers that fall ill.
+//! Belay's policy in virtual time: the real core against providers that fail.
 //!
 //! `cargo run --release -p simulate [-- --scenario NAME] [-- --seed N] [-- --out FILE]
 //! [-- --plot FILE]` compares policies; `… -- --bars [--seed N]` judges ours, which is part of CI.
@@ -29,7 +29,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Any failure, told as it is.
+/// Any failure, shown as it is.
 type Res<T> = Result<T, Box<dyn Error>>;
 
 const HELP: &str =
@@ -40,7 +40,7 @@ simulate --bars [--scenario NAME|all] [--seed N]
   --trace  every change of Belay's breakers, and every request that waited long
 
 scenarios:";
-/// Black holes that are tried, each at another moment.
+/// How many black holes are tried, each at another moment.
 const PHASES: u32 = 80;
 /// The seeds that the bars are judged on.
 const SEEDS: [u64; 3] = [1, 2, 3];
@@ -49,7 +49,7 @@ struct Args {
     scenarios: Vec<Scenario>,
     seed: Option<u64>,
     bars: bool,
-    /// Print every change of ours' breakers.
+    /// Print every transition of the breakers under Belay's policy.
     trace: bool,
     out: Option<PathBuf>,
     plot: Option<PathBuf>,
@@ -162,7 +162,7 @@ fn one(args: &Args, scenario: &Scenario) -> Res<Value> {
     }))
 }
 
-/// One black hole at many phases of breaker, cool-down and traffic.
+/// One black hole, tried at many phases of breaker, cool-down and traffic.
 fn black_holes(args: &Args, scenario: &Scenario) -> Value {
     let mut hurt = Vec::new();
     let mut opens = Vec::new();
@@ -251,13 +251,13 @@ fn args() -> Res<Option<Args>> {
     Ok(Some(args))
 }
 
-/// The time, for how fast the simulation is.
+/// The time, to measure how fast the simulation is.
 #[expect(clippy::disallowed_methods, reason = "its own speed is shown, and decides nothing")]
 fn now() -> Instant {
     Instant::now()
 }
 
-/// A reader that went away is no failure of the simulation.
+/// If the reader of the output went away, the simulation has not failed.
 fn say(line: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }

@@ -1,10 +1,10 @@
-//! Bounds: the best single reissue for a budget, fitted to the same luck.
+//! Bounds: the best single reissue for a budget, fitted to the same random draws.
 //!
-//! SingleR(d, q) of Kaler, He and Elnikety (SPAA 2017): a second copy goes out
-//! after d with probability q. One oracle keeps the ladder's order and fits one
-//! (d, q) to the pooled trace. The other also knows which incident is running,
-//! takes the best order for it, and then the best (d, q). The clairvoyant knows each
-//! call's luck and makes one call, of the rung that will be fastest.
+//! SingleR(d, q) of Kaler, He and Elnikety (SPAA 2017): a second copy goes out after d with
+//! probability q. One oracle keeps the ladder's order and fits one (d, q) to the pooled trace. The
+//! other also knows which incident is running, takes the best order for it, and then the best (d,
+//! q). The clairvoyant knows each call's draws and makes one call, of the rung that will be
+//! fastest.
 
 use simulate::chance::{About, Luck};
 use simulate::run::NEVER;
@@ -13,7 +13,7 @@ use simulate::world::{Fate, RUNGS, World};
 
 /// Extra copies, as a share of the requests, that may be spent on hedges.
 const BUDGET: f64 = 0.10;
-/// A copy that is silent for so long is given up.
+/// A copy that is silent for this long is given up.
 const CLOCK: f64 = 15.0;
 
 const DELAYS: [f64; 18] =

@@ -1,4 +1,4 @@
-//! The plot: who still waits after how long, and when requests were hurt.
+//! The plot: the share of requests that still wait, over time, and when requests were hurt.
 
 use crate::Res;
 use crate::oracle::Oracles;
@@ -26,9 +26,9 @@ const BAND: RGBColor = RGBColor(252, 236, 214);
 const LEAST: f64 = 1e-4;
 /// Steps of a curve, evenly over the logarithm of the time.
 const STEPS: u32 = 600;
-/// The timeline counts in parts of this.
+/// The timeline counts in parts of this length.
 const PART: f64 = 60.0;
-/// Those in the timeline; more would hide each other.
+/// The policies in the timeline; more would hide each other.
 const SHOWN: [Policy; 2] = [Policy::Timeout, Policy::Ours];
 /// More incidents than this are not named: their bands are too narrow for a number.
 const NAMED: usize = 12;
@@ -119,7 +119,7 @@ fn curves(area: &Area<'_>, records: &[(Policy, Record)], oracles: &Oracles) -> R
     Ok(())
 }
 
-/// The share of `times` that are longer, against time.
+/// The share of `times` that are longer than a time, for each time.
 fn waiting(mut times: Vec<f64>) -> Vec<(f64, f64)> {
     times.sort_by(f64::total_cmp);
     let count = times.len().max(1) as f64;

@@ -1,11 +1,11 @@
 //! The policies that are compared, all of them the real core under other settings.
 
-/// One of them.
+/// One of the policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     /// The baseline: a 15 s clock, then the next rung.
     Timeout,
-    /// The same, and rungs that fail often are left out for 5 s.
+    /// The same, and in addition rungs that fail often are left out for 5 s.
     CoolDown,
     /// A hedge after 2 s, no breaker.
     FixedHedge,
@@ -18,7 +18,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Each one.
+    /// All of them.
     pub const ALL: [Self; 6] = [
         Self::Timeout,
         Self::CoolDown,

@@ -73,7 +73,7 @@ pub(crate) fn oracle_row(oracle: &Oracle, gaps: Gaps) -> String {
     row(&name, &oracle.figures, gaps)
 }
 
-/// What each incident did to the baseline and to ours.
+/// What each incident did to the baseline and to Belay's policy.
 pub(crate) fn incidents(base: &[Edge], ours: &[Edge]) -> String {
     let mut out = format!(
         "{:<28} {:>8} {:>9} {:>6} {:>5} {:>5} {:>8} {:>8} {:>9} {:>9}\n",

@@ -1,7 +1,7 @@
 //! One policy's run through one world: an event queue in virtual time.
 //!
-//! It does what the relay's driver does and keeps the core's law of use: one
-//! input, then all actions in their order, then sleep until the next deadline.
+//! It does what the relay's driver does and follows the core's rule of use: one input, then all
+//! actions in their order, then sleep until the next deadline.
 
 use crate::cooldown::CoolDown;
 use crate::core::{self, Change, Step};
@@ -16,14 +16,14 @@ use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// From the first token to the proper end.
+/// The time from the first token to the proper end.
 const STREAM: Duration = Duration::from_secs(1);
-/// A deadline that has passed is asked for again so much later.
+/// If a deadline has already passed, it is asked for again this much later.
 const OVERDUE: Duration = Duration::from_millis(1);
 /// A request without a first token counts as having waited this long.
 pub const NEVER: f64 = 90.0;
 
-/// What became of a request.
+/// What happened to a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
     /// When it came, in seconds since the start.
@@ -34,7 +34,7 @@ pub struct Outcome {
     pub dials: u32,
     /// Hedges among them.
     pub hedges: u32,
-    /// The rung of each call, as a mask.
+    /// The rungs that were called, as a bit mask.
     pub asked: u32,
     /// The rung of its first call.
     pub first: usize,
@@ -49,11 +49,11 @@ pub struct Outcome {
 /// A whole run.
 #[derive(Debug, Default)]
 pub struct Record {
-    /// What became of each request.
+    /// What happened to each request.
     pub outcomes: Vec<Outcome>,
-    /// What the breakers did.
+    /// The transitions of the breakers.
     pub changes: Vec<Change>,
-    /// Deadlines that were still due after a wake: none, or a driver would spin.
+    /// How many deadlines were still due right after a wake: must be 0, or a driver would spin.
     pub overdue: u32,
     /// The rungs' references at the end, in seconds.
     pub references: Vec<f64>,
@@ -69,10 +69,10 @@ enum What {
     Wake,
 }
 
-/// By time, then by order of scheduling; whose, and in which leg of its chain.
+/// Sorted by time, then by order of scheduling; then the request, and the leg of its chain.
 type Event = Reverse<(Time, u64, usize, usize, What)>;
 
-/// One request on its way.
+/// A request that is running.
 struct Flight {
     walk: Walk,
     /// Which walk of a chain this is.
@@ -83,14 +83,14 @@ struct Flight {
     wakes: Option<Time>,
 }
 
-/// How a policy makes walks of a request.
+/// How a policy turns a request into walks.
 enum Legs {
     /// One walk over the whole ladder.
     One(Arc<LadderSpec>),
-    /// One walk per rung, each ended by its clock: the core has no switch for its soft clock,
-    /// and the baseline has none.
+    /// One walk per rung, each ended by its clock: the core has no switch that turns its soft clock
+    /// off, and the baseline has no soft clock.
     Chain(Vec<Arc<LadderSpec>>),
-    /// The same over those rungs that are not left out.
+    /// The same, but rungs that are left out come last.
     Cooled(CoolDown),
 }
 
@@ -175,7 +175,7 @@ impl Run<'_> {
             };
             self.flights.insert(request, flight);
         }
-        // Out of the map while it is worked on; gone for good once nothing is left of it.
+        // Taken out of the map while it is worked on, and not put back once nothing is left of it.
         let Some(mut flight) = self.flights.remove(&request) else { return };
         if leg == flight.leg {
             self.feed(now, request, &mut flight, what);
@@ -193,7 +193,7 @@ impl Run<'_> {
         }
     }
 
-    /// A breaker has opened: whoever waits hears of it.
+    /// A breaker has opened: every waiting request asks its walk for its next deadline again.
     fn look_again(&mut self, now: Time) {
         let mut waiting: Vec<usize> = self.flights.keys().copied().collect();
         waiting.sort_unstable();
@@ -331,7 +331,7 @@ impl Run<'_> {
         let Some(next) = next.filter(|next| flight.wakes.is_none_or(|wakes| *next < wakes)) else {
             return;
         };
-        // Right after a wake nothing may be due any more.
+        // Right after a wake no deadline may be due any more.
         let next = if next <= now && woken {
             self.record.overdue += 1;
             now.plus(OVERDUE)

@@ -5,21 +5,21 @@ use simulate::world::{
     FIRST, Family, HONEST, LOCAL, MEASURED, MIXED, ONE_SECOND, RUNGS, SECOND, STEEP, WIDE, World,
 };
 
-/// Requests of a whole run: 2.9 h at 5.5 requests a second.
+/// How many requests a whole run has: 2.9 h at 5.5 requests a second.
 const COUNT: u64 = 58_000;
 const RATE: f64 = 5.5;
-/// A ladder that few use.
+/// The rate of a ladder that few clients use.
 const LOW_RATE: f64 = 0.27;
 /// Calls a second that the rungs can serve where load counts.
 const CAPACITY: Option<[f64; RUNGS]> = Some([9.0, 2.5, 2.5]);
-/// A black hole that is tried at many moments starts here, for the first of them.
+/// When the first of the black holes begins, if one is tried at many moments.
 const FIRST_PHASE: f64 = 400.0;
-/// And so much later each time: no divisor of a cool-down, a window or a decay.
+/// How much later each next one begins: no divisor of a cool-down, a window or a decay.
 const PHASE: f64 = 1.37;
 /// How long each of those runs is.
 const PHASE_SECONDS: f64 = 910.0;
 
-/// One of them.
+/// A scenario.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
@@ -244,7 +244,7 @@ pub(crate) const STEEP_CALM: Scenario = scenario(
 pub(crate) const SLOW_BLACK_HOLE: Scenario =
     phased("black-hole-slow", "the same at 0.27 requests a second", FIRST, 0, LOW_RATE);
 
-/// All, in the order in which they are told.
+/// All scenarios, in the order in which they are shown.
 pub(crate) static ALL: [Scenario; 30] = [
     INCIDENTS,
     CALM,
@@ -279,7 +279,7 @@ pub(crate) static ALL: [Scenario; 30] = [
 ];
 
 impl Scenario {
-    /// Its world; of one that is tried at many moments, the first of them.
+    /// Its world; if it is tried at many moments, that of the first one.
     pub(crate) fn world(&self, seed: u64) -> World {
         self.phase(seed, 0).unwrap_or_else(|| {
             let world = World::new(seed, self.family, self.plan, self.rate, self.count);
@@ -292,8 +292,8 @@ impl Scenario {
         self.hole.is_some()
     }
 
-    /// Its `phase`th world: a short one with one black hole, at another moment and with other luck
-    /// each time.
+    /// Its `phase`th world: a short one with one black hole, at another moment and with other
+    /// random draws each time.
     pub(crate) fn phase(&self, seed: u64, phase: u32) -> Option<World> {
         let from = FIRST_PHASE + PHASE * f64::from(phase);
         let plan = Plan::BlackHole { rung: self.hole?, from, seconds: 300.0 };

@@ -12,11 +12,11 @@ pub struct Figures {
     pub p50: f64,
     /// The same, the 95th percentile.
     pub p95: f64,
-    /// The 99th.
+    /// The same, the 99th percentile.
     pub p99: f64,
-    /// The 99.9th.
+    /// The same, the 99.9th percentile.
     pub p999: f64,
-    /// Shares of the requests, from here on. Those with a first token within 10 s.
+    /// The share of requests with a first token within 10 s. The fields below are shares, too.
     pub within_10: f64,
     /// Requests without a first token within [`HURT`].
     pub hurt: f64,
@@ -63,7 +63,7 @@ impl Figures {
     }
 }
 
-/// The quantile in thousandths; reorders.
+/// The quantile in thousandths; reorders `times`.
 pub fn quantile(times: &mut [f64], thousandths: usize) -> f64 {
     let at = times.len() * thousandths / 1000;
     if at >= times.len() {

@@ -1,11 +1,10 @@
-//! The providers: what becomes of a call, given its luck and the hour.
+//! The providers: what happens to a call, given its random draws and the time.
 //!
-//! The bulk of each rung's time to first token is log-normal, fitted to the
-//! 70B runs of the llmperf leaderboard (perplexity, fireworks, together), or is
-//! those runs as they were, whose upper end is hard; the second family has the medians of today's large models. The tail is stated,
-//! not measured: some stragglers with a Pareto factor, a few calls that never
-//! answer, a few 5xx. Rungs are independent, but for the prompt's size and for
-//! incidents that hit several.
+//! The bulk of each rung's time to first token is log-normal, fitted to the 70B runs of the llmperf
+//! leaderboard (perplexity, fireworks, together), or it is those runs as they were measured, which
+//! have a hard upper end. The second family has the medians of today's large models. The tail is
+//! assumed, not measured: some stragglers with a Pareto factor, a few calls that never answer, a
+//! few 5xx. Rungs are independent, except for the prompt's size and for incidents that hit several.
 
 use crate::chance::{About, Luck, number};
 use crate::incident::{Fault, Incident, Plan};
@@ -20,7 +19,7 @@ pub const NAMES: [&str; RUNGS] = ["A", "B", "C"];
 enum Bulk {
     /// Log-normal: median, and the spread of the logarithm.
     Fitted(f64, f64),
-    /// As measured: every twentieth, from the least to the most.
+    /// As measured: every twentieth part, from the least to the most.
     Measured([f64; 21]),
 }
 
@@ -56,7 +55,7 @@ impl Bulk {
 pub struct Family {
     rungs: [Bulk; RUNGS],
     stragglers: f64,
-    /// What a prompt token beyond the first 550 adds, rung by rung.
+    /// What each prompt token beyond the first 550 adds, rung by rung.
     per_token: [f64; RUNGS],
     mix: Mix,
 }
@@ -108,7 +107,7 @@ pub const ONE_SECOND: Family = Family {
     per_token: [PER_TOKEN; RUNGS],
     mix: QUICK_ONLY,
 };
-/// A rung of 2 s above one in the house.
+/// A rung of 2 s above one that runs locally.
 pub const LOCAL: Family = Family {
     rungs: [Bulk::Fitted(2.0, 0.25), Bulk::Fitted(0.2, 0.20), Bulk::Fitted(1.35, 0.22)],
     stragglers: 0.015,
@@ -157,15 +156,15 @@ const STRAGGLER_LEAST: f64 = 2.5;
 const STRAGGLER_ALPHA: f64 = 1.3;
 const NEVER: f64 = 0.001;
 const SERVER_ERRORS: f64 = 0.003;
-/// What a prompt token beyond the first 550 adds.
+/// What each prompt token beyond the first 550 adds.
 const PER_TOKEN: f64 = 12e-6;
 const SMALL_PROMPT: f64 = 550.0;
-/// A request that thinks takes so many times as long, and varies by so much more.
+/// A request that thinks takes this many times as long, and its times vary by this much more.
 const THINKING: f64 = 8.0;
 const THINKING_SPREAD: f64 = 0.3;
 /// Tokens of a long prompt.
 const LONG_PROMPT: u32 = 30_000;
-/// Other kinds of requests come from then on, in seconds: the rungs know quick ones by then.
+/// From this time on, in seconds, other kinds of requests come: by then the rungs know quick ones.
 const MIXED_FROM: f64 = 600.0;
 
 /// A request as it arrives.
@@ -179,7 +178,7 @@ pub struct Request {
     pub thinks: bool,
 }
 
-/// What becomes of a call; times in seconds after its dial.
+/// What happens to a call; times in seconds after its dial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fate {
     /// The first token; then the proper end, or nothing if it is `dead`.
@@ -211,7 +210,7 @@ pub struct World {
     pub family: Family,
     /// The requests, in the order in which they come.
     pub requests: Vec<Request>,
-    /// What befalls the rungs.
+    /// What happens to the rungs.
     pub incidents: Vec<Incident>,
     /// Calls a second that each rung can serve, where that is limited.
     pub capacity: Option<[f64; RUNGS]>,
@@ -247,7 +246,7 @@ impl World {
         }
     }
 
-    /// One that lasts about so long.
+    /// A world that lasts about `seconds`.
     pub fn until(seed: u64, family: Family, plan: Plan, rate: f64, seconds: f64) -> Self {
         Self::new(seed, family, plan, rate, u64::from(whole(rate * seconds)))
     }
@@ -275,7 +274,7 @@ impl World {
         let which = [request as u64, rung as u64, nth];
         let mut luck = Luck::of(self.seed, About::Call, which);
         let z = luck.normal();
-        // All are drawn always, so that a call's luck does not depend on the hour.
+        // All are always drawn, so that a call's draws do not depend on the time.
         let draws: [f64; 8] = std::array::from_fn(|_| luck.uniform());
         let [straggles, factor, hangs, fails, moment, struck, silenced, place] = draws;
         let incident = self.incident(at).and_then(|index| self.incidents.get(index));

@@ -1,7 +1,7 @@
 //! Where a page ended: the sort, its value in the last row, and that row's id.
 //!
-//! A place among the rows, not a count of them: rows that come or go meanwhile
-//! neither repeat nor hide others.
+//! It is a place among the rows, not a count of them, so rows that come or go meanwhile neither
+//! repeat nor hide others.
 
 use super::{ReadError, Sort};
 use shared::RequestId;
@@ -9,19 +9,19 @@ use shared::RequestId;
 /// Rows with a value come before those without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
-    /// `None`: among those without.
+    /// `None`: the last row is among those without a value.
     pub(super) value: Option<i64>,
     /// The last row.
     pub(super) id: RequestId,
 }
 
-/// For the client to hand back.
+/// The text that the client sends back.
 pub(super) fn write(sort: Sort, place: Place) -> String {
     let value = place.value.map_or_else(|| "none".to_owned(), |value| value.to_string());
     format!("{}:{value}:{}", sort.as_str().trim_start_matches('-'), place.id)
 }
 
-/// What a client handed back, with the same sort as before.
+/// Reads what a client sent back, with the same sort as before.
 pub(super) fn read(sort: Sort, cursor: &str) -> Result<Place, ReadError> {
     let place = || {
         let mut parts = cursor.splitn(3, ':');

@@ -13,18 +13,18 @@ use std::time::Duration;
 /// A minute in milliseconds.
 pub(super) const MINUTE: i64 = 60_000;
 
-/// Which curves.
+/// Selects curves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeriesQuery {
-    /// One curve per ladder, of requests; else one per rung, of attempts.
+    /// Whether there is one curve per ladder, of requests; else there is one per rung, of attempts.
     pub by_ladder: bool,
-    /// This rung alone.
+    /// Only this rung.
     pub rung: Option<String>,
-    /// This ladder alone; of rungs their attempts for it.
+    /// Only this ladder; for rungs, only their attempts for it.
     pub ladder: Option<String>,
     /// From this minute on.
     pub since: UnixMillis,
-    /// To here.
+    /// Until this time.
     pub until: UnixMillis,
     /// The length of a step; rounded up to whole minutes, at least one.
     pub step: Duration,
@@ -37,7 +37,7 @@ impl SeriesQuery {
     }
 }
 
-/// What is summed up.
+/// What the sums are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupBy {
     /// Attempts by rung.
@@ -46,7 +46,7 @@ pub enum GroupBy {
     Outcome,
     /// Requests by ladder.
     Ladder,
-    /// Requests by client, from the requests themselves: as far back as those go.
+    /// Requests by client, from the requests themselves, as far back as those are kept.
     Tenant,
 }
 
@@ -66,16 +66,16 @@ impl GroupBy {
     }
 }
 
-/// Which sums.
+/// Selects sums.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SummaryQuery {
-    /// By what.
+    /// What the sums are grouped by.
     pub group: GroupBy,
-    /// This ladder alone.
+    /// Only this ladder.
     pub ladder: Option<String>,
-    /// From here on.
+    /// From this time on.
     pub since: UnixMillis,
-    /// To here.
+    /// Until this time.
     pub until: UnixMillis,
 }
 
@@ -235,8 +235,8 @@ pub(super) fn summary(conn: &Connection, query: &SummaryQuery) -> rusqlite::Resu
     })
 }
 
-/// Sums of plain counts, which SQLite adds up by itself: a month has hundreds of thousands of
-/// rows.
+/// Sums of plain counts. SQLite adds them up by itself, because a month has hundreds of thousands
+/// of rows.
 fn counts(
     conn: &Connection,
     query: &SummaryQuery,
@@ -275,7 +275,8 @@ fn by_outcome(conn: &Connection, query: &SummaryQuery) -> rusqlite::Result<Vec<S
     Ok(sums.into_values().collect())
 }
 
-/// The minutes have no cost by outcome; the requests have, as far back as they go.
+/// Adds the cost by outcome. The minutes do not have it, but the requests do, as far back as they
+/// are kept.
 fn add_costs(
     conn: &Connection,
     query: &SummaryQuery,
@@ -291,7 +292,7 @@ fn add_costs(
     Ok(())
 }
 
-/// Requests that ended, by one of their columns.
+/// Sums of the requests that ended, grouped by one of their columns.
 fn requests(
     conn: &Connection,
     query: &SummaryQuery,

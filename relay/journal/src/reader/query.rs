@@ -1,11 +1,11 @@
-//! The SQL of reading.
+//! The SQL that reads.
 
 use super::cursor::Place;
 use super::{RequestFilter, Sort};
 use rusqlite::types::Value;
 
-/// What [`super::rows::request`] reads, in its order. A request that runs, or
-/// that a crash cut, has its attempts counted.
+/// What [`super::rows::request`] reads, in its order. The attempts are counted for a request that
+/// still runs or that a crash interrupted.
 macro_rules! request {
     ($rest:literal) => {
         concat!(
@@ -32,24 +32,24 @@ pub(super) const ATTEMPTS: &str = "SELECT n, rung, kind, probe, outcome, cause, 
     written_tokens, left_out
     FROM attempts WHERE request = ?1 ORDER BY n";
 
-/// A request's attempts in short.
+/// The short form of a request's attempts.
 pub(crate) const TRAIL: &str =
     "SELECT rung, outcome, ttft_ms, latency_ms FROM attempts WHERE request = ? ORDER BY n";
 
-/// Everything that was not a plain first attempt, answered in time. One that still runs may
-/// be that yet.
+/// Requests with some trouble: not those that the first attempt answered well and in time. A
+/// request that still runs on its first attempt is left out, because it may end so.
 const TROUBLE: &str = " AND (r.outcome <> 'ok' OR r.attempts_made > 1
     OR EXISTS (SELECT 1 FROM attempts a WHERE a.request = r.id
                AND (a.verdict <> 'good' OR a.stream_verdict = 'bad')))";
 
-/// What ended well because of an attempt after the first.
+/// Requests that ended well because of an attempt after the first.
 const RESCUED: &str = " AND r.outcome IN ('ok', 'refused') AND EXISTS (SELECT 1 FROM attempts a \
      WHERE a.request = r.id AND a.n > 1 AND a.outcome IN ('ok', 'refused'))";
 /// Whether a rung has fewer attempts than this many.
 pub(super) const RARE: &str =
     "SELECT count(*) < 20000 FROM (SELECT 1 FROM attempts WHERE rung = ? LIMIT 20000)";
 
-/// A list's SQL and the values in it.
+/// The SQL of a list, and the values in it.
 #[derive(Debug)]
 pub(crate) struct Query {
     pub sql: String,
@@ -57,7 +57,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// One more condition; `?` in it stands for `value`.
+    /// Adds a condition if there is a `value`; `?` in the condition stands for it.
     fn narrow<V: Into<Value>>(&mut self, condition: &str, value: Option<V>) {
         if let Some(value) = value {
             self.sql.push_str(" AND ");
@@ -70,14 +70,14 @@ impl Query {
 /// A part of a list: the rows that have a value to be sorted by, or those that have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Greatest first, after this place if one is given.
+    /// Rows with a value, greatest first, after this place if one is given.
     Valued(Option<(i64, shared::RequestId)>),
-    /// Newest first, after this one if one is given.
+    /// Rows without a value, newest first, after this one if one is given.
     Without(Option<shared::RequestId>),
 }
 
 impl Part {
-    /// Where a page goes on.
+    /// The part in which the next page begins.
     pub(super) const fn after(place: Option<Place>) -> Self {
         match place {
             None => Self::Valued(None),
@@ -87,17 +87,17 @@ impl Part {
     }
 }
 
-/// Greatest first, and by id within a value. Each sort has its index in that order, so a
-/// page stops reading as soon as it is full; where a window of time is given, that is the
-/// most that is ever read.
+/// Greatest first, and by id among equal values. Each sort has an index in that order, so a page
+/// stops reading as soon as it is full. If a window of time is given, at most its rows are read.
 ///
 /// `is_rare`: few attempts were made on the rung that `tried` names; see [`RARE`].
 pub(crate) fn list(filter: &RequestFilter, part: Part, limit: usize, is_rare: bool) -> Query {
     let is_valued = matches!(part, Part::Valued(_));
     let column = filter.sort.column();
     let is_window = filter.since.is_some() && filter.sort != Sort::At;
-    // Few rows of many: better sorted than looked for along the sort's own index. Without
-    // a window the sort's index, or a filter by name would have the rest sorted.
+    // A window has few of all rows: sorting them is cheaper than finding them in the sort's own
+    // index. Without a window that index is named, because SQLite might use the index of a filter
+    // by name and sort all the rows that it finds there.
     let index = if is_window { Some("requests_at") } else { filter.sort.index() };
     let index = index.filter(|_| filter.id.is_none() && is_valued);
     let by = index.map_or_else(String::new, |index| format!("INDEXED BY {index} "));
@@ -111,7 +111,7 @@ pub(crate) fn list(filter: &RequestFilter, part: Part, limit: usize, is_rare: bo
     query.narrow("r.outcome = ?", filter.outcome.map(|outcome| outcome.as_str().to_owned()));
     let ttft = filter.min_ttft_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
     query.narrow("r.ttft_ms >= ?", ttft);
-    // A rung that most requests tried is soon met; one that few did is looked for by name.
+    // A rung that most requests tried is found soon; one that few tried is looked for by name.
     let tried = if is_rare {
         "r.id IN (SELECT a.request FROM attempts a WHERE a.rung = ?)"
     } else {

@@ -1,4 +1,4 @@
-//! From rows to the admin API's types.
+//! Turns rows into the admin API's types.
 
 use super::Sort;
 use rusqlite::types::Type;
@@ -7,7 +7,7 @@ use shared::admin::{AttemptRow, PassedOverRow, RequestRow, Tried};
 use shared::{NanoUsd, PassedOver, RequestId, UnixMillis};
 use std::str::FromStr;
 
-/// A row of a list.
+/// A request, from a row of a list.
 pub(super) fn request(row: &Row<'_>) -> Result<RequestRow> {
     Ok(RequestRow {
         id: RequestId::from_number(row.get::<_, i64>(0)?.cast_unsigned()),
@@ -33,7 +33,7 @@ pub(super) fn request(row: &Row<'_>) -> Result<RequestRow> {
     })
 }
 
-/// An attempt in short.
+/// The short form of an attempt.
 pub(super) fn tried(row: &Row<'_>) -> Result<Tried> {
     Ok(Tried {
         rung: row.get(0)?,
@@ -43,7 +43,7 @@ pub(super) fn tried(row: &Row<'_>) -> Result<Tried> {
     })
 }
 
-/// What the same row is sorted by.
+/// The value by which the same row is sorted.
 pub(super) fn sorted_by(row: &Row<'_>, sort: Sort) -> Result<Option<i64>> {
     match sort {
         Sort::At => row.get(1),
@@ -54,7 +54,7 @@ pub(super) fn sorted_by(row: &Row<'_>, sort: Sort) -> Result<Option<i64>> {
     }
 }
 
-/// The same row's rungs that were not called.
+/// The rungs of the same row that were not called.
 pub(super) fn passed_over(row: &Row<'_>) -> Result<Vec<PassedOverRow>> {
     const COLUMN: usize = 19;
     let Some(text) = row.get::<_, Option<String>>(COLUMN)? else { return Ok(Vec::new()) };
@@ -106,7 +106,7 @@ pub(super) fn attempt(row: &Row<'_>) -> Result<AttemptRow> {
     })
 }
 
-/// Words that were written with commas between them.
+/// Splits words that were stored with commas between them.
 fn words(text: Option<String>) -> Vec<String> {
     text.map(|text| text.split(',').map(str::to_owned).collect()).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! The orders in which a list of requests can be had, all of them greatest first.
+//! The orders in which a list of requests can be sorted, all of them greatest first.
 //!
-//! Rows that have no value to be sorted by (no token, no known cost) come last: whoever
-//! asks for the slowest must not be shown what never began, but nothing is left out.
+//! Rows without a value to sort by (no token, no known cost) come last. A list of the slowest must
+//! not begin with requests that got no token, but nothing is left out.
 
 use std::str::FromStr;
 
@@ -11,7 +11,7 @@ pub enum Sort {
     /// Newest first.
     #[default]
     At,
-    /// Dearest first.
+    /// Most expensive first.
     Cost,
     /// Latest first token first.
     Ttft,
@@ -36,7 +36,8 @@ impl Sort {
         }
     }
 
-    /// The index that gives its order; by time the planner may choose a name's own.
+    /// The index that gives its order. By time there is none, so that the planner may use the index
+    /// of a name.
     pub(super) const fn index(self) -> Option<&'static str> {
         match self {
             Self::At => None,
@@ -58,7 +59,7 @@ impl Sort {
     }
 }
 
-/// A word that is no sort.
+/// A word that names no sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoSort;
 

@@ -6,22 +6,22 @@ use rusqlite::{Connection, Row};
 use shared::admin::past::{TransitionPage, TransitionRow};
 use shared::{RequestId, TransitionRule, UnixMillis, Word};
 
-/// Which transitions. A field that is `None` leaves all in.
+/// Selects transitions. A field that is `None` does not filter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TransitionFilter {
-    /// Whose.
+    /// The rung.
     pub rung: Option<String>,
-    /// At or after.
+    /// At or after this time.
     pub since: Option<UnixMillis>,
-    /// Before.
+    /// Before this time.
     pub until: Option<UnixMillis>,
-    /// Rows per page; as [`RequestFilter::limit`], `None`: its default.
+    /// Rows per page, limited like [`RequestFilter::limit`]; `None`: its default.
     pub limit: Option<u32>,
-    /// `next` of the page before.
+    /// `next` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// By number, which is the order in which they were written.
+/// A page, sorted by number, which is the order in which the rows were written.
 pub(super) fn page(
     filter: &TransitionFilter,
     connect: impl FnOnce() -> Result<Connection, ReadError>,
@@ -39,7 +39,7 @@ pub(super) fn page(
     narrow(" AND rung = ?", filter.rung.clone().map(Value::from));
     narrow(" AND at >= ?", filter.since.map(|at| at.0.into()));
     narrow(" AND at < ?", filter.until.map(|at| at.0.into()));
-    // Before the file, so that a wrong cursor is told even where there is none.
+    // Read before the file, so that a wrong cursor is reported even if there is no file.
     let wrong = |cursor: &String| ReadError::Cursor(cursor.chars().take(64).collect());
     let last =
         filter.cursor.as_ref().map(|c| c.parse::<i64>().map_err(|_| wrong(c))).transpose()?;
@@ -52,14 +52,14 @@ pub(super) fn page(
     let mut items = statement
         .query_map(rusqlite::params_from_iter(&values), row)?
         .collect::<Result<Vec<_>, _>>()?;
-    // One more was asked for, to know whether there is more.
+    // One more row was read, to know whether another page follows.
     let has_more = items.len() > limit as usize;
     items.truncate(limit as usize);
     let next = items.last().filter(|_| has_more).map(|last| last.id.to_string());
     Ok(TransitionPage { items, next })
 }
 
-/// The rule as a sentence; its own word if it is a newer program's.
+/// The rule as a sentence; its own word if it comes from a newer program.
 fn text(rule: &Word<TransitionRule>) -> &str {
     match rule {
         Word::Known(rule) => rule.text(),

@@ -1,5 +1,5 @@
-//! What is usual: the median of the same hour on up to seven earlier days, else of the
-//! last day's hours. Nothing is usual below one hour of data.
+//! What is usual: the median of the same hour on up to seven earlier days, or else of the last
+//! day's hours. With less than one hour of data nothing is usual.
 
 use super::past::{MINUTE, Minute, add, minutes, quantile_ms};
 use rusqlite::Connection;
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
-/// So many earlier days are looked at.
+/// How many earlier days are read.
 const DAYS: i64 = 7;
 const HOUR_SECONDS: f64 = 3600.0;
 
@@ -20,7 +20,7 @@ const HOUR_SECONDS: f64 = 3600.0;
 pub struct Usual {
     /// For each rung.
     pub rungs: HashMap<String, RungUsual>,
-    /// For each ladder's users; their counts are of one minute.
+    /// For each ladder's users; the counts are per minute.
     pub ladders: HashMap<String, Users>,
     /// The share of a ladder's answers that a rung gives, by ladder and rung.
     pub shares: HashMap<(String, String), f64>,
@@ -104,7 +104,8 @@ fn note(hours: &mut Hours, number: i64, minute: &Minute) {
     hour.last_minute = hour.last_minute.max(minute.at);
 }
 
-/// From the first to the last minute, the hours between the days left out.
+/// Whether the hours together span an hour: each counts from its first to its last minute, and the
+/// time between the days is left out.
 fn spans_an_hour(hours: &Hours) -> bool {
     let spans = hours.values().map(|hour| hour.last_minute - hour.first_minute + MINUTE);
     spans.sum::<i64>() >= HOUR
@@ -122,7 +123,7 @@ fn of_rung(hours: &Hours) -> RungUsual {
 }
 
 fn of_ladder(hours: &Hours) -> Users {
-    // The board's counts are of a minute, so that the two can be compared.
+    // The board's counts are per minute, so these are as well.
     let a_minute = |count: fn(&Hour) -> u64| {
         whole(median(hours, |hour| Some(count(hour) as f64 / 60.0))).unwrap_or(0)
     };
@@ -151,7 +152,7 @@ fn ms(point: &Point, q: f64) -> Option<f64> {
     quantile_ms(&point.hist, q).map(|ms| ms as f64)
 }
 
-/// Answers by ladder and rung, as shares of the ladder's.
+/// Each rung's share of its ladder's answers, by ladder and rung.
 fn shares(earlier: &ByName, last_day: &ByName) -> HashMap<(String, String), f64> {
     let mut shares = HashMap::new();
     let ladders = last_day.keys().chain(earlier.keys()).filter(|(_, rung)| rung.is_empty());
@@ -183,7 +184,7 @@ fn peaks(conn: &Connection, now: UnixMillis) -> rusqlite::Result<HashMap<String,
     rows.collect()
 }
 
-/// The median over the hours of which it is known.
+/// The median over the hours for which the value is known.
 fn median(hours: &Hours, value: impl Fn(&Hour) -> Option<f64>) -> Option<f64> {
     let mut known: Vec<f64> = hours.values().filter_map(value).collect();
     known.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! A breaker's change: every figure that is known of it, and nothing for what is not.
+//! A breaker's transition: every known figure of it is stored, and no figure that is not known.
 
 use super::*;
 use crate::TransitionRecord;

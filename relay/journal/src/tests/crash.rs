@@ -1,4 +1,4 @@
-//! An earlier life's rows.
+//! Rows that were left behind before a restart.
 
 use super::*;
 use std::io::{BufRead as _, BufReader};
@@ -62,7 +62,7 @@ fn a_reopened_file_keeps_this_lifes_requests_running() {
     assert_eq!(bed.number("SELECT count(*) FROM requests WHERE outcome = 'ok'"), 2);
 }
 
-/// The process that is killed: writes and writes until it is.
+/// The process that is killed: it writes until then.
 fn write_until_killed(path: std::ffi::OsString) {
     let journal = Journal::open(JournalOptions::new(path.into(), now));
     run_one(&journal, 1);

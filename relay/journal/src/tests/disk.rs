@@ -50,7 +50,7 @@ fn a_full_queue_loses_and_counts_and_goes_on() {
     let other = bed.other();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let mut commits = Vec::new();
-    // What the writer takes in hand, what the channel holds, and more.
+    // As many as the writer takes, plus as many as the channel holds, and more.
     eventually("something is lost", || {
         commits.push(journal.end(end(2 + commits.len() as u64)));
         journal.health().lost > 20
@@ -132,7 +132,7 @@ fn a_deleted_file_is_made_anew() {
     assert!(journal.health().ok);
 }
 
-/// Refused, untouched, and well again once it is gone.
+/// The file is refused and not changed, and the journal is well again once the file is gone.
 fn assert_refused(bed: &Bed, words: &str) {
     let before = bytes(&bed.path);
     let journal = bed.open();
@@ -183,7 +183,7 @@ fn a_newer_journal_is_left_alone() {
     assert_refused(&bed, "schema 99");
 }
 
-/// The version is in the log alone, as after a crash of the newer relay.
+/// Only the log has the version, as after a crash of the newer relay.
 #[test]
 fn a_newer_journal_is_known_by_its_log_too() {
     let bed = Bed::new();
@@ -245,7 +245,7 @@ fn closing_gives_up_in_time() {
     assert_eq!(count(&bed), 1);
 }
 
-/// Rights mean nothing to root, so for root a child that is nobody does it.
+/// Root may write read-only files, so for root a child process with the user `nobody` does it.
 #[test]
 #[cfg(unix)]
 fn a_read_only_file_is_served_past() {

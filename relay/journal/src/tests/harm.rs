@@ -1,4 +1,4 @@
-//! What is done to a journal's files while it runs, by others and by readers.
+//! What others, and readers, do to a journal's files while it runs.
 
 use super::*;
 use crate::file::beside;
@@ -64,7 +64,7 @@ fn c7_a_journal_that_is_cut_off_or_overwritten_is_noticed_without_a_record() {
         bed.other().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
         harm(&bed.path);
         says(&journal, words);
-        // Moved away it is over, as with one that never was a journal.
+        // Once the file is moved away the problem is over, as with a file that never was a journal.
         for ending in ["", "-wal", "-shm"] {
             let _not_there = std::fs::rename(
                 beside(&bed.path, ending),
@@ -96,7 +96,7 @@ fn a_checkpoint_that_was_cut_off_is_finished_from_the_log() {
         std::fs::copy(beside(&bed.path, ending), beside(&torn.path, ending)).unwrap();
     }
     other.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
-    // Its first page tells of pages that did not arrive.
+    // Its first page refers to pages that did not arrive.
     let mut pages = bytes(&torn.path);
     pages[..4096].copy_from_slice(&bytes(&bed.path)[..4096]);
     assert!(pages.len() < bytes(&bed.path).len());
@@ -134,7 +134,7 @@ fn c7_an_export_that_nobody_reads_keeps_no_snapshot() {
     let mut seen = Vec::new();
     let read = journal.reader().captures(&CaptureFilter::default(), &mut |captured| {
         seen.push(captured.id);
-        // Whoever holds a snapshot holds the log: this would say 1, busy.
+        // A reader that holds a snapshot holds the log; then this would return 1, busy.
         let busy = bed.number("PRAGMA wal_checkpoint(TRUNCATE)");
         assert_eq!(busy, 0, "at {seen:?}");
         true

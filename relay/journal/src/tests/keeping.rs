@@ -1,10 +1,10 @@
-//! What is kept for the next life, and journals of the version before it.
+//! What is kept over a restart, and journals of the version before.
 
 use super::*;
 use crate::schema::VERSION;
 use crate::{HealthRecord, HoldRecord, Kept, OverrideEnd, OverrideRecord, ReadError};
 
-/// The first version's tables, as a relay of then made them.
+/// The first version's tables, as a relay of that version made them.
 const V1: &str = include_str!("../schema/v1.sql");
 
 fn well(rung: &str) -> HealthRecord {
@@ -106,7 +106,7 @@ fn overrides_in_force_are_read_and_those_that_ended_are_not() {
         version,
         why: "expired",
     };
-    // One that was set after the end which somebody speaks of goes on.
+    // An override that was set after the reported end goes on.
     journal.end_override(end(1));
     assert!(outcome(journal.end(super::end(1))));
     assert_eq!(kept(&journal).overrides.len(), 2);

@@ -1,4 +1,4 @@
-//! The table of minutes: written, added up, let go of, and what is usual by it.
+//! The table of minutes: written, added up, deleted, and what is usual by it.
 
 use super::*;
 use crate::{GroupBy, MinuteRecord, SeriesQuery, SummaryQuery};
@@ -8,7 +8,7 @@ const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// An hour that is not over, in the middle of it.
+/// A time in the middle of an hour.
 const NOW: i64 = 1_764_500_400_000 - 1_764_500_400_000 % HOUR + 30 * MINUTE;
 
 fn minute(at: i64, rung: Option<&str>, calls: u64, life: i64) -> MinuteRecord {

@@ -1,4 +1,4 @@
-//! What is let go, and that it does not stand in the way.
+//! What is deleted, and that deletion does not hold up the rest.
 
 use super::*;
 
@@ -24,7 +24,8 @@ fn the_old_go_and_the_young_stay() {
     eventually("the old transition too", || bed.number("SELECT count(*) FROM transitions") == 1);
     assert_eq!(bed.number("SELECT count(*) FROM attempts"), 300);
     assert_eq!(bed.number("SELECT min(id) FROM requests"), 701);
-    // That the second old one goes shows that it was looked at again after the young one came.
+    // The second old one is deleted, which shows that it was looked at again after the young one
+    // came.
     let mut old = end(2_001);
     old.start.at = UnixMillis(now().0 - 3_600_000);
     let commits = [journal.end(end(2_000)), journal.end(old)];
@@ -56,7 +57,7 @@ fn above_its_size_the_oldest_go_and_the_file_shrinks() {
     eventually("the file too, but for spare pages", || {
         bed.number("SELECT page_count FROM pragma_page_count") <= limit + 256
     });
-    // Meanwhile and afterwards it is written as ever.
+    // Meanwhile and afterwards records are written as usual.
     assert!(outcome(journal.end(end(30_000))));
     let left = bed.number("SELECT count(*) FROM requests");
     assert!(left > 5_000, "{left}: not more than needed");
@@ -94,7 +95,7 @@ fn a_lock_is_not_waited_for() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let later = now().plus(Duration::from_hours(1));
     let mut pruner = crate::prune::Pruner::new(Duration::from_secs(1), u64::MAX);
-    // The first one sees a clock that has leapt, which is over a second later.
+    // The first step sees a clock that has leapt; the wait after the leap is over a second later.
     pruner.step(&mut conn, later, &bed.path).unwrap();
     let later = later.plus(Duration::from_secs(2));
     // With the usual wait this would take 250 ms each.
@@ -117,7 +118,7 @@ fn c7_a_clock_that_leaps_beyond_retain_erases_nothing_for_a_day_of_running() {
     let mut conn = bed.other();
     let left = || bed.number("SELECT count(*) FROM requests");
     let running = || crate::prune::Pruner::new(30 * DAY, u64::MAX);
-    // While it runs, and over a restart.
+    // While the relay runs, and over a restart.
     for first_look in [Some(now()), None] {
         let mut pruner = running();
         if let Some(at) = first_look {
@@ -133,7 +134,8 @@ fn c7_a_clock_that_leaps_beyond_retain_erases_nothing_for_a_day_of_running() {
         pruner.step(&mut conn, now(), &bed.path).unwrap();
         assert_eq!(left(), 1);
     }
-    // Whoever leaves it so has decided: a day of running later it goes.
+    // An operator who leaves the clock so has decided: after a day of running the request is
+    // deleted.
     let (mut pruner, mut clock) = (running(), now().plus(40 * DAY));
     for _ in 0..DAY.as_secs() {
         pruner.step(&mut conn, clock, &bed.path).unwrap();

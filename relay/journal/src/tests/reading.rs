@@ -1,4 +1,4 @@
-//! Filters, pages, and that list and detail tell the same story.
+//! Filters and pages, and that list and detail agree.
 
 use super::*;
 use crate::reader::query::{Part, list};
@@ -81,7 +81,7 @@ fn pages_neither_skip_nor_repeat() {
     let mut commits = Vec::new();
     for number in 1..=100 {
         let mut end = end(number);
-        // Several to a millisecond, and ids against the time now and then.
+        // Several requests share a millisecond, and some ids are not in the order of time.
         end.start.at = UnixMillis(1_000 + i64::try_from((number * 7 % 100) / 9).unwrap());
         commits.push(journal.end(end));
     }
@@ -162,7 +162,7 @@ fn trouble_is_what_was_no_plain_first_attempt_answered_in_time() {
     for end in ends {
         assert!(outcome(journal.end(end)));
     }
-    // One that still runs on its first attempt may be plain yet.
+    // A request that still runs on its first attempt may yet end without trouble.
     journal.start(start(6));
     let reader = journal.reader();
     eventually("it is seen to run", || reader.request(id(6)).unwrap().is_some());

@@ -21,7 +21,7 @@ fn a_short_request_is_written_once() {
         eventually("the writer has them", || journal.health().queue == 0);
         assert!(outcome(journal.end(end(number))));
     }
-    // Two rows each. Where the machine slept past a start's time it is two more.
+    // Two rows each. If the machine slept for longer than a start is held back, there are two more.
     let written = changes(&journal) - before;
     assert!((40..60).contains(&written), "{written}");
     assert!(journal.close(DEADLINE));

@@ -1,5 +1,5 @@
-//! What OpenAI minds in a chat's messages: calls without their answers, and
-//! answers without their calls.
+//! What OpenAI checks in a chat's messages: calls without their answers, and answers without their
+//! calls.
 
 use serde_json::Value;
 

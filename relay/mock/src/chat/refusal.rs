@@ -1,4 +1,4 @@
-//! What OpenAI says when it says no.
+//! OpenAI's error responses.
 
 use serde_json::{Value, json};
 
@@ -15,12 +15,12 @@ pub(crate) fn refusal(
     Refusal { status, body: error(words, kind, param, code) }
 }
 
-/// 400: the request is wrong, and here is where.
+/// 400: the request is wrong, and `param` is the field to blame.
 pub(crate) fn bad_request(param: Option<&str>, words: &str) -> Refusal {
     refusal(400, "invalid_request_error", param, None, words)
 }
 
-/// 400: more prompt than the model can hold.
+/// 400: the prompt is longer than the model's context.
 pub(crate) fn context_exceeded() -> Refusal {
     let words = "This model's maximum context length is 8192 tokens. However, your messages \
                  resulted in 10467 tokens. Please reduce the length of the messages.";
@@ -28,7 +28,7 @@ pub(crate) fn context_exceeded() -> Refusal {
     refusal(400, "invalid_request_error", Some("messages"), code, words)
 }
 
-/// What goes with a status.
+/// The error that OpenAI sends with a status.
 pub(crate) fn of_status(status: u16) -> Refusal {
     let (kind, code, words) = match status {
         401 => (
@@ -63,9 +63,8 @@ pub(crate) fn of_status(status: u16) -> Refusal {
     refusal(status, kind, None, code, words)
 }
 
-/// An error in place of an answer, or in its midst. What is called an error
-/// already is a type; the rest (`overloaded`, `rate_limit_exceeded`) are codes
-/// that serve as their own type.
+/// An error in place of an answer, or within one. A kind that ends in `_error` is a type. Any other
+/// kind (`overloaded`, `rate_limit_exceeded`) is a code, which is also used as the type.
 pub(crate) fn error_body(kind: &str, message: &str) -> Value {
     let code = (!kind.ends_with("_error")).then_some(kind);
     error(message, kind, None, code)

@@ -12,7 +12,7 @@ use super::super::plan::Plan;
 const DONE: Bytes = Bytes::from_static(b"data: [DONE]\n\n");
 /// A comment, as a gateway sends it while its model thinks.
 pub(super) const PING: &[u8] = b": MOCK PROCESSING\n\n";
-/// An event that was cut off in the making.
+/// An event that breaks off in the middle.
 pub(super) const BROKEN: Bytes = Bytes::from_static(
     b"data: {\"id\":\"chatcmpl-broken\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"delta\n\n",
 );
@@ -43,7 +43,7 @@ pub(super) fn empty(turn: &Turn<'_>, finishes: bool) -> Vec<Bytes> {
     finish.into_iter().chain([DONE]).collect()
 }
 
-/// The chunk that only says who speaks.
+/// The chunk that has only the role.
 fn role(turn: &Turn<'_>) -> Bytes {
     let content = match turn.answer.parts.first().map(|part| &part.kind) {
         Some(Kind::Call { .. }) => Value::Null,
@@ -87,7 +87,7 @@ fn chunk(turn: &Turn<'_>, choices: Value, usage: Value) -> Bytes {
         "created": turn.created, "model": turn.request.model, "service_tier": "default",
         "system_fingerprint": FINGERPRINT, "choices": choices,
     });
-    // RawRequest for, every chunk has a place for it.
+    // If usage is asked for, every chunk has a field for it.
     if turn.request.include_usage() {
         set(&mut chunk, "usage", usage);
     }

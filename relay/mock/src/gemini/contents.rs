@@ -1,5 +1,5 @@
-//! What Google minds in a conversation: calls and responses that do not match,
-//! and calls that a thinking model cannot recognise as its own.
+//! What Google checks in a conversation: calls and responses that do not match, and calls that a
+//! thinking model cannot recognize as its own.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::super::request::{list, text_of};
 use super::fields::{CALL, CONTENT, PART, RESPONSE, only};
 use super::refusal::bad_request;
 
-/// Signatures that Google lets stand for calls which were another model's.
+/// Signatures that Google accepts on calls that another model made.
 const FOREIGN: &[&str] =
     &["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"];
 
@@ -105,8 +105,8 @@ fn answered(calls: &[&Value], responses: &[&Value]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A thinking model's first call of a turn carries its signature; whatever
-/// signature there is has to be the right one.
+/// Checks that a thinking model's first call of a turn carries its signature, and that every
+/// signature is the right one.
 fn proven(content: &Value, place: usize, model: &str) -> Result<(), Refusal> {
     let mut first = true;
     for part in list(content, "parts") {

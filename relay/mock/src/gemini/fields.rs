@@ -1,11 +1,11 @@
-//! Which fields Google knows; it refuses all others, wherever they stand.
+//! The fields that Google knows; it refuses all others, wherever they are.
 
 use serde_json::{Map, Value};
 
 use super::super::dialect::Refusal;
 use super::refusal::unknown;
 
-/// Those of a request.
+/// The fields of a request.
 pub(super) const BODY: &[&str] = &[
     "model",
     "contents",
@@ -19,7 +19,7 @@ pub(super) const BODY: &[&str] = &[
     "store",
     "x_mock",
 ];
-/// Those of `generationConfig`.
+/// The fields of `generationConfig`.
 pub(super) const CONFIG: &[&str] = &[
     "stopSequences",
     "responseMimeType",
@@ -42,11 +42,11 @@ pub(super) const CONFIG: &[&str] = &[
     "imageConfig",
     "mediaResolution",
 ];
-/// Those of `thinkingConfig`.
+/// The fields of `thinkingConfig`.
 pub(super) const THINKING: &[&str] = &["includeThoughts", "thinkingBudget", "thinkingLevel"];
-/// Those of a content.
+/// The fields of a content.
 pub(super) const CONTENT: &[&str] = &["role", "parts"];
-/// Those of a part.
+/// The fields of a part.
 pub(super) const PART: &[&str] = &[
     "text",
     "thought",
@@ -63,12 +63,12 @@ pub(super) const PART: &[&str] = &[
     "toolCall",
     "toolResponse",
 ];
-/// Those of a call.
+/// The fields of a call.
 pub(super) const CALL: &[&str] = &["id", "name", "args", "partialArgs", "willContinue"];
-/// Those of a call's response.
+/// The fields of a call's response.
 pub(super) const RESPONSE: &[&str] =
     &["id", "name", "response", "willContinue", "scheduling", "parts"];
-/// Those of a tool.
+/// The fields of a tool.
 pub(super) const TOOL: &[&str] = &[
     "functionDeclarations",
     "googleSearch",
@@ -80,7 +80,7 @@ pub(super) const TOOL: &[&str] = &[
     "fileSearch",
     "mcpServers",
 ];
-/// Those of a function.
+/// The fields of a function.
 pub(super) const FUNCTION: &[&str] = &[
     "name",
     "description",
@@ -90,12 +90,12 @@ pub(super) const FUNCTION: &[&str] = &[
     "responseJsonSchema",
     "behavior",
 ];
-/// Those of `toolConfig`.
+/// The fields of `toolConfig`.
 pub(super) const TOOL_CONFIG: &[&str] =
     &["functionCallingConfig", "retrievalConfig", "includeServerSideToolInvocations"];
-/// Those of `functionCallingConfig`.
+/// The fields of `functionCallingConfig`.
 pub(super) const CALLING: &[&str] = &["mode", "allowedFunctionNames"];
-/// Those of a schema in Google's own kind, which is a part of OpenAPI's.
+/// The fields of a schema of Google's own kind, which is a part of OpenAPI's.
 const SCHEMA: &[&str] = &[
     "type",
     "format",
@@ -145,8 +145,8 @@ pub(super) fn only_schema(schema: &Value, place: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The same request with every field in the spelling of these lists: Google
-/// takes `max_output_tokens` for `maxOutputTokens`, and its own clients send both.
+/// The same request with every field spelled as in these lists: Google accepts `max_output_tokens`
+/// for `maxOutputTokens`, and its own clients send both.
 pub(super) fn spelled(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -163,7 +163,7 @@ pub(super) fn spelled(value: Value) -> Value {
     }
 }
 
-/// Fields whose insides are the client's own.
+/// Fields whose content belongs to the client: its keys stay as they are.
 const CLIENTS: &[&str] =
     &["args", "response", "properties", "parametersJsonSchema", "responseJsonSchema", "x_mock"];
 
@@ -180,5 +180,5 @@ fn camel(key: String) -> String {
     if known { camel } else { key }
 }
 
-/// Those of inline data and of a file.
+/// The fields of inline data and of a file.
 const DATA: &[&str] = &["data", "mimeType", "fileUri", "displayName"];

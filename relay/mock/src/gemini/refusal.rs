@@ -1,10 +1,10 @@
-//! What Google says when it says no.
+//! Google's error responses.
 
 use serde_json::{Value, json};
 
 use super::super::dialect::Refusal;
 
-/// 400: the request is wrong, and here is where.
+/// 400: the request is wrong, and `field` is the field to blame.
 pub(super) fn bad_request(field: Option<&str>, words: &str) -> Refusal {
     let violation = |field| json!([{"field": field, "description": words}]);
     let details = field.map(|field| {
@@ -24,7 +24,7 @@ pub(super) fn unknown(name: &str, place: &str) -> Refusal {
     bad_request(Some(place), &words)
 }
 
-/// 403: no key came along.
+/// 403: the request has no key.
 pub(super) fn no_key() -> Refusal {
     let words = "Method doesn't allow unregistered callers (callers without established \
                  identity). Please use API Key or other form of API consumer identity to call \
@@ -32,7 +32,7 @@ pub(super) fn no_key() -> Refusal {
     Refusal { status: 403, body: error(403, "PERMISSION_DENIED", words, None) }
 }
 
-/// What goes with a status; a rate limit and an overload say when to come again.
+/// The error that Google sends with a status; a rate limit and an overload say when to try again.
 pub(super) fn of_status(status: u16, retry_after: Option<&str>) -> Refusal {
     let (name, words) = match status {
         401 => ("UNAUTHENTICATED", "Request had invalid authentication credentials."),
@@ -57,7 +57,7 @@ pub(super) fn of_status(status: u16, retry_after: Option<&str>) -> Refusal {
     Refusal { status, body: error(status, name, words, details) }
 }
 
-/// An error in place of an answer, or in its midst.
+/// An error in place of an answer, or within one.
 pub(super) fn error_body(kind: &str, message: &str) -> Value {
     let (code, status) = match kind {
         "server_error" => (500, "INTERNAL".into()),

@@ -9,21 +9,21 @@ use super::super::frame::crlf;
 use super::super::plan::Plan;
 use super::super::proof::sign_call;
 
-/// A comment; Google has no word for this.
+/// A comment, because Google has no event for this.
 pub(super) const PING: &[u8] = b": MOCK PROCESSING\r\n\r\n";
-/// An event that was cut off in the making.
+/// An event that breaks off in the middle.
 pub(super) const BROKEN: Bytes =
     Bytes::from_static(b"data: {\"candidates\": [{\"content\": {\"parts\": [{\"te\r\n\r\n");
 
-/// An answer as a stream: each event is a whole response with what is new in
-/// it; the last one says why it ends, and nothing follows it.
+/// An answer as a stream: each event is a whole response that has only what is new; the last one
+/// has the finish reason, and nothing follows it.
 pub(super) fn plan(turn: &Turn<'_>) -> Plan {
     let mut plan = Plan::default();
     let (mut thought, mut said) = (0, 0);
     let mut last = None;
     let mut signed = false;
     for part in turn.answer.parts.iter().filter(spoken) {
-        // A call comes whole, however many tokens it took.
+        // A call is sent whole, however many tokens it has.
         let pieces = match part.kind {
             Kind::Call { .. } => vec![(call(turn, part, !signed), part.tokens.len())],
             _ => part.tokens.iter().map(|token| (text(part, token), 1)).collect(),
@@ -50,7 +50,7 @@ pub(super) fn empty(turn: &Turn<'_>, finishes: bool) -> Vec<Bytes> {
     finishes.then(|| finish(turn)).into_iter().collect()
 }
 
-/// The end of an answer that has no token to carry it.
+/// The last event of an answer without a token that could carry the finish reason.
 fn finish(turn: &Turn<'_>) -> Bytes {
     let (said, thought) = counts(turn);
     let parts =
@@ -81,7 +81,7 @@ fn counts(turn: &Turn<'_>) -> (usize, usize) {
     (said - thought, thought)
 }
 
-/// Google's models decline without a word.
+/// Whether a part is sent: Google's models decline without any text.
 fn spoken(part: &&Part) -> bool {
     !matches!(part.kind, Kind::Refusal)
 }
@@ -93,7 +93,7 @@ fn text(part: &Part, text: &str) -> Value {
     }
 }
 
-/// A call; of several, the first one is signed.
+/// A call. Of several calls, the first one is signed.
 fn call(turn: &Turn<'_>, part: &Part, first: bool) -> Value {
     let Kind::Call { id, name } = &part.kind else { return Value::Null };
     let args = part.arguments();

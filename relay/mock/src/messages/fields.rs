@@ -1,4 +1,4 @@
-//! Which fields Anthropic knows, where a wrong one is most easily sent.
+//! The fields that Anthropic knows, in the objects where a wrong one is sent most easily.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use super::super::dialect::Refusal;
 use super::super::request::text_of;
 use super::refusal::bad_request;
 
-/// Those of a request.
+/// The fields of a request.
 pub(super) const BODY: &[&str] = &[
     "model",
     "max_tokens",
@@ -32,9 +32,9 @@ pub(super) const BODY: &[&str] = &[
     "speed",
     "x_mock",
 ];
-/// Those of a message.
+/// The fields of a message.
 pub(super) const MESSAGE: &[&str] = &["role", "content"];
-/// Those of a tool that the client runs.
+/// The fields of a tool that the client runs.
 pub(super) const TOOL: &[&str] = &[
     "type",
     "name",
@@ -47,12 +47,12 @@ pub(super) const TOOL: &[&str] = &[
     "defer_loading",
     "allowed_callers",
 ];
-/// Those of a tool choice.
+/// The fields of a tool choice.
 pub(super) const CHOICE: &[&str] = &["type", "name", "disable_parallel_tool_use"];
-/// Those of `thinking`.
+/// The fields of `thinking`.
 pub(super) const THINKING: &[&str] = &["type", "budget_tokens", "display"];
 
-/// Those of a content block of this type; no answer for types that the mock does not read.
+/// The fields of a content block of this type; `None` for types that the mock does not read.
 pub(super) fn of_block(kind: &str) -> Option<&'static [&'static str]> {
     Some(match kind {
         "text" => &["type", "text", "cache_control", "citations"],
@@ -66,7 +66,7 @@ pub(super) fn of_block(kind: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Refuses a field that is not among these; `place` is where the object stands.
+/// Refuses a field that is not in this list; `place` is the path of the object.
 pub(super) fn only(
     fields: &Map<String, Value>,
     known: &[&str],
@@ -83,7 +83,7 @@ pub(super) fn only(
     }
 }
 
-/// The same for something that has to be an object.
+/// The same for a value that has to be an object.
 pub(super) fn only_in(value: &Value, known: &[&str], place: &str) -> Result<(), Refusal> {
     let fields = value.as_object().ok_or_else(|| {
         bad_request(

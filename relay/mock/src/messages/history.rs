@@ -1,5 +1,5 @@
-//! What Anthropic minds in a conversation: whose turn it is, empty texts, calls
-//! without results, and thinking that is not its own.
+//! What Anthropic checks in a conversation: whose turn it is, empty texts, calls without results,
+//! and thinking that is not its own.
 
 use serde_json::Value;
 
@@ -176,7 +176,7 @@ fn calls(message: &Value) -> Vec<&str> {
     calls.filter_map(|block| text_of(block, "id")).collect()
 }
 
-/// The results that follow a message's calls: one for each, before all else.
+/// Checks the results that follow a message's calls: one for each, before everything else.
 fn results(message: &Value, at: &str, calls: &[&str]) -> Result<(), Refusal> {
     let place: usize = at.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or_default();
     let mut open = calls.to_vec();
@@ -211,7 +211,8 @@ fn unanswered(place: usize, id: &str) -> Refusal {
     bad_request(Some(&format!("messages.{place}")), &words)
 }
 
-/// With thinking on, an assistant turn whose calls are being answered begins with it.
+/// Checks that, with thinking on, an assistant turn whose calls are being answered begins with
+/// thinking.
 fn proven(messages: &[Value]) -> Result<(), Refusal> {
     let last = messages.iter().rposition(|m| text_of(m, "role") == Some("assistant"));
     let Some((place, message)) = last.and_then(|place| Some((place, messages.get(place)?))) else {

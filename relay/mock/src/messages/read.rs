@@ -11,7 +11,7 @@ use super::fields::{BODY, CHOICE, THINKING, TOOL, only, only_in, required};
 use super::history::{check, check_text};
 use super::refusal::{bad_request, refusal};
 
-/// Reads a request, in the order in which Anthropic minds things.
+/// Reads a request, in the order in which Anthropic checks things.
 pub(super) fn read(call: &Call<'_>) -> Result<Request, Refusal> {
     if !call.headers.contains_key("x-api-key") {
         return Err(refusal(401, "authentication_error", "x-api-key header is required"));

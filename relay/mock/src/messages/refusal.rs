@@ -1,4 +1,4 @@
-//! What Anthropic says when it says no.
+//! Anthropic's error responses.
 
 use serde_json::{Value, json};
 
@@ -10,13 +10,13 @@ pub(super) fn refusal(status: u16, kind: &str, words: &str) -> Refusal {
     Refusal { status, body: error(kind, words) }
 }
 
-/// 400: the request is wrong, and here is where.
+/// 400: the request is wrong, and `place` is the field to blame.
 pub(super) fn bad_request(place: Option<&str>, words: &str) -> Refusal {
     let words = place.map_or_else(|| words.into(), |place| format!("{place}: {words}"));
     refusal(400, "invalid_request_error", &words)
 }
 
-/// What goes with a status.
+/// The error that Anthropic sends with a status.
 pub(super) fn of_status(status: u16) -> Refusal {
     let (kind, words) = match status {
         401 => ("authentication_error", "invalid x-api-key"),
@@ -37,7 +37,7 @@ pub(super) fn of_status(status: u16) -> Refusal {
     refusal(status, kind, words)
 }
 
-/// An error in place of an answer, or in its midst.
+/// An error in place of an answer, or within one.
 pub(super) fn error_body(kind: &str, message: &str) -> Value {
     let kind = match kind {
         "server_error" => "api_error",

@@ -11,13 +11,13 @@ use super::super::proof::sign;
 
 /// What Anthropic sends while nothing happens.
 pub(super) const PING: &[u8] = b"event: ping\ndata: {\"type\": \"ping\"}\n\n";
-/// An event that was cut off in the making.
+/// An event that breaks off in the middle.
 pub(super) const BROKEN: Bytes = Bytes::from_static(
     b"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"ty\n\n",
 );
 
-/// An answer as a stream: start, blocks one after the other, the reason and the
-/// usage, stop. A ping follows the first block's start.
+/// An answer as a stream: its start, one block after the other, the stop reason and the usage, its
+/// stop. A ping follows the first block's start.
 pub(super) fn plan(turn: &Turn<'_>) -> Plan {
     let mut plan = Plan::default();
     plan.event(message_start(turn));
@@ -95,7 +95,7 @@ fn is_call(part: &Part) -> bool {
     matches!(part.kind, Kind::Call { .. })
 }
 
-/// Anthropic's models decline without a word.
+/// Whether a part is sent: Anthropic's models decline without any text.
 fn spoken(part: &&Part) -> bool {
     !matches!(part.kind, Kind::Refusal)
 }

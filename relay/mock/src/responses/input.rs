@@ -1,4 +1,4 @@
-//! What OpenAI minds in the items of an input.
+//! What OpenAI checks in the items of an input.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ pub(super) fn bad(param: &str, code: Option<&str>, words: &str) -> Refusal {
     refusal(400, "invalid_request_error", Some(param), code, words)
 }
 
-/// Whether the model said this.
+/// Whether the item came from the model.
 pub(super) fn is_models(item: &Value) -> bool {
     text_of(item, "role") == Some("assistant")
         || matches!(text_of(item, "type"), Some("function_call" | "reasoning"))

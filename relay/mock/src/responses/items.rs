@@ -56,7 +56,7 @@ fn item(turn: &Turn<'_>, place: usize, part: &Part, status: &str, shown: &Shown)
             let summary = if words { json!([summary(&part.text())]) } else { json!([]) };
             let mut item = json!({"id": id, "type": "reasoning", "summary": summary});
             if let (true, Some(fields)) = (turn.request.proof, item.as_object_mut()) {
-                // The content grows while the model thinks, so the first one differs.
+                // The text grows while the model thinks, so the first sealed content differs.
                 let so_far = if all { part.text() } else { String::new() };
                 fields.insert("encrypted_content".into(), json!(seal(&so_far)));
             }

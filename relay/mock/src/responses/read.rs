@@ -44,13 +44,13 @@ const BODY: &[&str] = &[
     "user",
     "x_mock",
 ];
-/// Those of a function.
+/// The fields of a function.
 const TOOL: &[&str] = &["type", "name", "description", "parameters", "strict", "defer_loading"];
 const REASONING: &[&str] = &["effort", "summary", "generate_summary", "context"];
 const TEXT: &[&str] = &["format", "verbosity"];
 const FORMAT: &[&str] = &["type", "name", "schema", "strict", "description"];
 const STREAM_OPTIONS: &[&str] = &["include_obfuscation"];
-/// The least that OpenAI lets an answer be limited to.
+/// The smallest limit that OpenAI accepts for the length of an answer.
 const LEAST: u64 = 16;
 
 /// Reads a request.
@@ -112,7 +112,7 @@ pub(super) fn read(call: &Call<'_>) -> Result<Request, Refusal> {
     })
 }
 
-/// Refuses a field that is not among these; `place` is where the object stands.
+/// Refuses a field that is not in this list; `place` is the path of the object.
 pub(super) fn only(
     fields: &Map<String, Value>,
     known: &[&str],
@@ -130,7 +130,7 @@ fn only_in(value: Option<&Value>, known: &[&str], place: &str) -> Result<(), Ref
     value.and_then(Value::as_object).map_or(Ok(()), |fields| only(fields, known, place))
 }
 
-/// Something required is not there.
+/// The error for a required parameter that is missing.
 pub(super) fn missing(param: &str) -> Refusal {
     let words = format!("Missing required parameter: '{param}'.");
     bad(param, Some("missing_required_parameter"), &words)

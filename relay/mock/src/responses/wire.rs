@@ -1,4 +1,4 @@
-//! Responses on the wire.
+//! Answers in the Responses dialect on the wire.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -9,9 +9,9 @@ use super::super::frame::named;
 use super::super::plan::Plan;
 use super::items::{begun, content, done, id, summary};
 
-/// A comment; OpenAI has no word for this.
+/// A comment, because OpenAI has no event for this.
 pub(super) const PING: &[u8] = b": MOCK PROCESSING\n\n";
-/// An event that was cut off in the making.
+/// An event that breaks off in the middle.
 pub(super) const BROKEN: Bytes = Bytes::from_static(
     b"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"delta\n\n",
 );
@@ -46,8 +46,7 @@ fn numbered(kind: &str, mut fields: Value, number: u64) -> Bytes {
     named(&event)
 }
 
-/// An answer as a stream: created, in progress, item by item, and the response
-/// with all that is in it.
+/// An answer as a stream: created, in progress, item by item, and at last the complete response.
 pub(super) fn plan(turn: &Turn<'_>) -> Plan {
     let mut stream = Numbered::default();
     for kind in ["created", "in_progress"] {
@@ -73,7 +72,7 @@ pub(super) fn plan(turn: &Turn<'_>) -> Plan {
     stream.plan
 }
 
-/// An item of the output, on its way.
+/// An item of the output while it is streamed.
 struct Item<'a> {
     turn: &'a Turn<'a>,
     place: usize,
@@ -85,7 +84,7 @@ impl Item<'_> {
         matches!(self.part.kind, Kind::Reasoning) && !self.turn.request.shown
     }
 
-    /// Fields that say where an event belongs, and these.
+    /// Adds to `fields` those that say where an event belongs.
     fn at(&self, mut fields: Value) -> Value {
         if let Some(all) = fields.as_object_mut() {
             all.insert("item_id".into(), json!(id(self.turn, self.place, self.part)));
@@ -171,14 +170,15 @@ impl Item<'_> {
     }
 }
 
-/// A stream of its terminal event, perhaps with what leads to it.
+/// A stream that has only its terminal event, and if `finish` is set also the events before the
+/// items.
 pub(super) fn empty(turn: &Turn<'_>, finish: bool) -> Vec<Bytes> {
     let plan = plan(turn);
     let prelude = if finish { plan.prelude } else { Vec::new() };
     prelude.into_iter().chain(plan.end).collect()
 }
 
-/// An error in a stream, and the response that failed by it.
+/// An error in a stream, and the response that failed because of it.
 pub(super) fn error(turn: &Turn<'_>, sent: u64, kind: &str, message: &str) -> Vec<Bytes> {
     let error = json!({"type": kind, "code": kind, "message": message, "param": null});
     let first = json!({"type": "error", "sequence_number": sent, "error": error});

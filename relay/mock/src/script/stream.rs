@@ -11,7 +11,7 @@ use super::super::options::MockOptions;
 use super::super::plan::Plan;
 use super::{STREAM, Script, Sent, Step, drip, ending, head_after};
 
-/// Its script.
+/// The script of an answer that streams.
 pub(super) fn script(
     dialect: &dyn Dialect,
     turn: &Turn<'_>,
@@ -23,7 +23,7 @@ pub(super) fn script(
         .script(fault, options.ttft)
 }
 
-/// A stream in the making.
+/// A stream while its script is written.
 struct Stream<'a> {
     dialect: &'a dyn Dialect,
     turn: &'a Turn<'a>,
@@ -109,7 +109,7 @@ impl Stream<'_> {
         self.tokens(0, count);
     }
 
-    /// Some tokens from a place on, a gap before each but the very first.
+    /// The tokens from `from` up to `until`, with a gap before each but the very first.
     fn tokens(&mut self, from: usize, until: usize) {
         let tokens = std::mem::take(&mut self.plan.tokens);
         for (place, token) in tokens.iter().enumerate().take(until).skip(from) {
@@ -128,7 +128,7 @@ impl Stream<'_> {
         }
     }
 
-    /// The tokens from a place on, and the end.
+    /// The tokens from `from` on, and the end.
     fn rest(&mut self, from: usize) {
         let count = self.plan.tokens.len();
         if let Some(event) = self.plan.last.take().filter(|_| from < count) {
@@ -144,7 +144,7 @@ impl Stream<'_> {
         self.last(end);
     }
 
-    /// The last events, in one go as providers send them.
+    /// The last events, all at once, as providers send them.
     fn last(&mut self, mut events: Vec<Bytes>) {
         let last = events.pop();
         for event in events {
@@ -152,7 +152,7 @@ impl Stream<'_> {
         }
         match last {
             Some(last) => self.send(last, Sent::Last),
-            // Nothing at all is sent, and that is the whole of it.
+            // There is no last event: sending nothing is the whole end.
             None => self.steps.push_back(Step::Send(Bytes::new(), Sent::Bytes)),
         }
     }

@@ -9,7 +9,7 @@ use super::super::fault::Fault;
 use super::super::options::MockOptions;
 use super::{JSON, Script, Sent, Step, drip, ending, head_after};
 
-/// Its script; it takes as long as its stream would.
+/// The script of an answer in one piece; it takes as long as its stream would.
 pub(super) fn script(
     dialect: &dyn Dialect,
     turn: &Turn<'_>,
@@ -24,7 +24,7 @@ pub(super) fn script(
         _ => dialect.whole(turn).to_string().into(),
     };
     let count = turn.answer.count();
-    // As much of the body as so many tokens are of the answer, and never all of it.
+    // As large a part of the body as this many tokens are of the answer, but never all of it.
     let part = |after: &usize| body.slice(..body.len() * (*after).min(count) / (count + 1));
     let all = |body: Bytes| Step::Send(body, Sent::Last);
     let steps = match fault {

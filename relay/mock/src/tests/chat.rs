@@ -1,5 +1,5 @@
-//! What chat has besides text: reasoning, several calls, JSON, and what OpenAI
-//! minds in a conversation.
+//! What chat has besides text: reasoning, several calls, JSON, and what OpenAI checks in a
+//! conversation.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! An HTTP client of a few lines, which sees what a real one hides: where
-//! chunks begin, and whether a body came to its proper end.
+//! A small HTTP client that shows what a real one hides: where chunks begin, and whether a body
+//! came to its proper end.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -16,9 +16,9 @@ use super::super::pace::Pace;
 pub(super) enum End {
     /// With its last chunk.
     Proper,
-    /// Without.
+    /// Without its last chunk.
     Cut,
-    /// Not yet, when we stopped looking.
+    /// It was still open when the test stopped reading.
     Open,
 }
 
@@ -58,7 +58,7 @@ impl Reply {
         events.map(Into::into).collect()
     }
 
-    /// The same as JSON, without what is none.
+    /// The same as JSON, without data that is not JSON.
     pub(super) fn events(&self) -> Vec<Value> {
         self.data().iter().filter_map(|data| serde_json::from_str(data).ok()).collect()
     }
@@ -86,7 +86,7 @@ impl Reply {
         names
     }
 
-    /// What stands at this pointer in the events, one text after the other.
+    /// The texts at this pointer in all events, joined.
     pub(super) fn said(&self, pointer: &str) -> String {
         let frames = self.frames();
         let texts = frames.iter().filter_map(|(_, data)| data.pointer(pointer)?.as_str());
@@ -102,7 +102,7 @@ impl Reply {
         tokens.collect()
     }
 
-    /// The reason it ended with.
+    /// The finish reason.
     pub(super) fn finish(&self) -> Option<String> {
         let events = self.events();
         let mut reasons =
@@ -111,12 +111,12 @@ impl Reply {
     }
 }
 
-/// Asks, and looks at the answer until it ends, for a second and a half at most.
+/// Sends a request and reads the answer until it ends, for a second and a half at most.
 pub(super) async fn ask(addr: SocketAddr, body: &Value) -> Reply {
     watch(addr, body, Duration::from_millis(1500)).await
 }
 
-/// Asks, and looks at the answer for so long; then the connection is dropped.
+/// Sends a request and reads the answer for this long; then the connection is dropped.
 pub(super) async fn watch(addr: SocketAddr, body: &Value, time: Duration) -> Reply {
     let extra = "authorization: Bearer sk-secret\r\n";
     send(addr, "POST /v1/chat/completions", extra, &body.to_string(), time).await
@@ -162,7 +162,7 @@ impl Reply {
         }
     }
 
-    /// Takes whole parts off what was read.
+    /// Takes complete parts off what was read.
     fn take(&mut self, raw: &mut Vec<u8>, pace: Pace) -> End {
         if self.head.is_empty() {
             let Some(end) = raw.windows(4).position(|four| four == b"\r\n\r\n") else {

@@ -1,4 +1,4 @@
-//! The control endpoints, and whom a fault strikes.
+//! The control endpoints, and which requests a fault affects.
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Each fault in the dialects besides chat, and what is written down of them.
+//! Each fault in the dialects besides chat, and what the mock records of them.
 
 use std::time::Duration;
 

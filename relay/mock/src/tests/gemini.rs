@@ -1,4 +1,4 @@
-//! `POST /v1beta/models/{model}:streamGenerateContent` and its whole sister.
+//! `POST /v1beta/models/{model}:streamGenerateContent` and `:generateContent`.
 
 use serde_json::{Value, json};
 

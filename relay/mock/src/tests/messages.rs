@@ -23,7 +23,7 @@ async fn say(mock: &Mock, fields: Value) -> Reply {
     post(mock.addr(), "/v1/messages", KEYS, &body(&fields)).await
 }
 
-/// Refused with 400; the words.
+/// Checks that the mock refuses with 400; returns the message.
 async fn refused(mock: &Mock, fields: Value) -> String {
     let reply = say(mock, fields.clone()).await;
     assert_eq!(reply.status(), 400, "{fields}");

@@ -14,7 +14,7 @@ async fn say(mock: &Mock, fields: Value) -> Reply {
     post(mock.addr(), "/v1/responses", &["authorization: Bearer sk"], &body).await
 }
 
-/// Refused with 400; its code and its words.
+/// Checks that the mock refuses with 400; returns the code and the message.
 async fn refused(mock: &Mock, fields: Value) -> (Value, String) {
     let reply = say(mock, fields.clone()).await;
     assert_eq!(reply.status(), 400, "{fields}");
@@ -31,7 +31,7 @@ fn tools() -> Value {
     ])
 }
 
-/// What every stream has: names, numbers without gaps.
+/// Checks what every stream has: event names, and numbers without gaps.
 fn numbered(reply: &Reply) {
     for (place, (name, data)) in reply.frames().iter().enumerate() {
         assert_eq!((&data["type"], &data["sequence_number"]), (&json!(name), &json!(place)));

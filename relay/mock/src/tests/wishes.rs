@@ -1,4 +1,4 @@
-//! Answers that tests wish for, and the three ways to say so.
+//! Answers that tests wish for, and the three ways to ask for them.
 
 use serde_json::{Value, json};
 
