@@ -17,10 +17,14 @@ pub fn span(ms: i64) -> String {
     }
 }
 
-/// The same for an optional wait.
+/// A latency: `180 ms`, `1.4 s`, `42 s`.
 #[must_use]
 pub fn wait(ms: Option<u64>) -> String {
-    ms.map_or_else(|| UNKNOWN.to_owned(), |ms| span(i64::try_from(ms).unwrap_or(i64::MAX)))
+    match ms {
+        None => UNKNOWN.to_owned(),
+        Some(ms @ 0..1_000) => format!("{ms} ms"),
+        Some(ms) => span(i64::try_from(ms).unwrap_or(i64::MAX)),
+    }
 }
 
 /// The time that is left, as a clock: `0:18`, `11:42`, `3:12:00`.
@@ -100,6 +104,17 @@ mod tests {
         ];
         for (ms, text) in spans {
             assert_eq!(span(ms), text);
+        }
+        let waits = [
+            (None, "–"),
+            (Some(0), "0 ms"),
+            (Some(180), "180 ms"),
+            (Some(999), "999 ms"),
+            (Some(1_000), "1.0 s"),
+            (Some(12_400), "12 s"),
+        ];
+        for (ms, text) in waits {
+            assert_eq!(wait(ms), text);
         }
         let countdowns = [
             (0, "0:00"),

@@ -266,7 +266,7 @@ fn a_preview_says_before_and_after_and_the_worst_first() {
     let found = terminal(120).page(&super::preview(&preview, &two(), &terminal(120)));
     for words in [
         "chat  cost 14 $/h → –  unserved 0 % → 8.0 %  (from its last 412 requests since 02:49:11Z)",
-        "first token p50 0.6 s → 0.8 s, p95 1.1 s → –, unhedged",
+        "first token p50 620 ms → 810 ms, p95 1.1 s → –, unhedged",
         "62 % → 0 %",
         "4.0 $/h → 0 $/h",
         "p95 now\n",

@@ -28,7 +28,7 @@ enum Ask {
     /// Nothing is required; the figure is only shown.
     Reported,
 }
-use Ask::{AtLeast, AtMost, Exactly, Reported, Near};
+use Ask::{AtLeast, AtMost, Exactly, Near, Reported};
 
 /// How a figure is written.
 #[derive(Debug, Clone, Copy)]
