@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// Between two tries to open a feed, doubling up to [`LONGEST`].
-const FIRST: Duration = Duration::from_millis(500);
+const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(8);
 /// A feed that is silent for so long is dead: it ticks every second.
 const SILENT: Duration = Duration::from_secs(5);
@@ -130,10 +130,11 @@ async fn follow(relay: usize, remote: Remote, far: Far) {
     let (mut last, mut tick) = (String::new(), String::new());
     let mut wait = FIRST;
     loop {
-        let mut token = false;
+        let (mut token, mut gone) = (false, false);
         let why = match remote.feed(&last).await {
             Err(error) => {
                 token = matches!(&error, CallError::Refused(StatusCode::UNAUTHORIZED, ..));
+                gone = matches!(error, CallError::NotSent(_));
                 error.to_string()
             }
             Ok(answer) => {
@@ -156,7 +157,7 @@ async fn follow(relay: usize, remote: Remote, far: Far) {
                 }
             }
         };
-        far.send(News::Lost { relay, why, token });
+        far.send(News::Lost { relay, why, token, gone });
         tokio::time::sleep(wait).await;
         wait = (wait * 2).min(LONGEST);
     }

@@ -22,8 +22,9 @@ pub enum NotDone {
 pub enum News {
     /// An event of its feed, which came at this moment of ours.
     Event { relay: usize, kind: String, data: String, at: i64 },
-    /// Its feed is closed, and why; `token`: it wants one, or another one.
-    Lost { relay: usize, why: String, token: bool },
+    /// Its feed is closed, and why; `token`: it wants one, or another one; `gone`: no connection
+    /// can be made.
+    Lost { relay: usize, why: String, token: bool, gone: bool },
     /// What a change would do.
     Previewed { relay: usize, asked: u64, found: Result<Preview, CallError> },
     /// How a change or another action went.

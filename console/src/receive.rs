@@ -17,9 +17,10 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
             // A newer relay may say more than this program knows: it is alive all the same.
             return event(model, relay, kind.parse().ok(), &data, at);
         }
-        News::Lost { relay, why, token } => {
+        News::Lost { relay, why, token, gone } => {
             if let Some(known) = model.relays.get_mut(relay) {
                 known.reach = Reach::Lost(why);
+                known.gone = gone;
                 known.lost_at.get_or_insert(now);
                 known.wants_token = token;
             }

@@ -57,6 +57,8 @@ pub struct WatchedRelay {
     pub unread: Option<String>,
     /// Since when its feed is closed; `None`: it is open, or was never tried.
     pub lost_at: Option<i64>,
+    /// No connection to it can be made: what is known is old, however young it is.
+    pub gone: bool,
     /// It refused the token, or wants one.
     pub wants_token: bool,
     /// Counts how often an override or an order has changed.
@@ -103,7 +105,7 @@ impl WatchedRelay {
     /// Whether what is known is too old to act on.
     #[must_use]
     pub fn is_stale(&self, now: i64) -> bool {
-        self.board.is_none() || self.age(now).is_none_or(|age| age > STALE)
+        self.board.is_none() || self.gone || self.age(now).is_none_or(|age| age > STALE)
     }
 
     /// An event of its feed, which came at `now`; `None`: one of a kind that is not known here.
@@ -113,7 +115,7 @@ impl WatchedRelay {
         }
         self.heard_at = Some(now);
         self.reach = Reach::Open;
-        (self.lost_at, self.wants_token) = (None, false);
+        (self.lost_at, self.wants_token, self.gone) = (None, false, false);
         let Some(kind) = kind else { return };
         if let Err(error) = self.read(kind, data, now) {
             // A newer relay may say more than this program knows.

@@ -47,7 +47,8 @@ fn after_five_seconds_of_silence_the_cells_ask_and_actions_are_off() {
 fn a_tick_makes_it_fresh_again_and_a_loss_says_why() {
     let mut harness = opened(Desk::with(&board()));
     harness.state_mut().now += 9_000;
-    let lost = News::Lost { relay: 0, why: "connection refused".to_owned(), token: false };
+    let why = "connection refused".to_owned();
+    let lost = News::Lost { relay: 0, why, token: false, gone: true };
     harness.state_mut().news(lost);
     harness.run_steps(2);
     harness.get_by_label_contains("eu-1 is lost for 9.0 s: connection refused");
@@ -64,6 +65,23 @@ fn a_tick_makes_it_fresh_again_and_a_loss_says_why() {
     harness.run_steps(2);
     harness.get_by_label("3 streams, 1 waiting");
     assert!(harness.query_by_label_contains("is lost").is_none());
+}
+
+#[test]
+fn a_relay_that_takes_no_connection_is_lost_at_once_and_a_feed_that_breaks_off_is_not() {
+    for (gone, lines) in [(true, 1), (false, 0)] {
+        let mut harness = opened(Desk::with(&board()));
+        harness.state_mut().now += 100;
+        let why = "connection refused".to_owned();
+        harness.state_mut().news(News::Lost { relay: 0, why, token: false, gone });
+        harness.run_steps(2);
+        assert_eq!(harness.query_all_by_label_contains("is lost for 0.1 s").count(), lines);
+        // Nor is anything done there.
+        press(&mut harness, Key::ArrowDown);
+        press(&mut harness, Key::O);
+        confirm(&mut harness);
+        assert_eq!(harness.state().changes().is_empty(), gone);
+    }
 }
 
 #[test]

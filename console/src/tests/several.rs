@@ -79,7 +79,7 @@ fn a_relay_that_was_never_heard_of_is_told_and_named_too() {
     let mut desk = Desk::of(&[board("eu-1", "PROD", open)]);
     desk.console.model.relays.push(crate::model::WatchedRelay::new("http://127.0.0.1:9738"));
     let why = "connection refused".to_owned();
-    desk.news(crate::news::News::Lost { relay: 1, why, token: false });
+    desk.news(crate::news::News::Lost { relay: 1, why, token: false, gone: false });
     let mut harness = opened(desk);
     assert!(harness.query_all_by_label_contains("127.0.0.1:9738 is lost: connection").count() > 0);
     press(&mut harness, Key::G);
