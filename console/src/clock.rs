@@ -27,3 +27,13 @@ pub fn local_offset() -> i64 {
 pub fn fresh_id() -> String {
     format!("con_{:012x}{:08x}", now(), fastrand::u32(..))
 }
+
+#[cfg(test)]
+mod tests {
+    /// Without jiff's own data a name in `TZ` would be taken for UTC.
+    #[test]
+    fn a_zone_that_is_named_is_known() {
+        let tokyo = jiff::tz::TimeZone::get("Asia/Tokyo").unwrap();
+        assert_eq!(tokyo.to_offset(jiff::Timestamp::UNIX_EPOCH).seconds(), 9 * 3_600);
+    }
+}

@@ -42,12 +42,19 @@ impl Scene<'_> {
         self.model.relay_now(self.now)
     }
 
-    /// A moment of a relay as a clock with seconds: local, or UTC.
+    /// A moment of a relay as a clock with seconds, local or UTC; with its day where that is not
+    /// today: `14:02:11`, `30 Nov 14:02:11`.
     #[must_use]
     pub fn clock(&self, at: UnixMillis) -> String {
-        let shift = if self.model.settings.utc { 0 } else { self.local * 1_000 };
-        let seconds = (at.0 + shift).div_euclid(1_000).rem_euclid(86_400);
-        format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
+        let shift = if self.model.settings.utc { 0 } else { self.local };
+        let shown = |at: UnixMillis| {
+            let second = at.0.div_euclid(1_000).saturating_add(shift);
+            jiff::Timestamp::from_second(second).unwrap_or_default().strftime("%d %b %H:%M:%S")
+        };
+        let (at, now) = (shown(at).to_string(), shown(self.relay_now()).to_string());
+        let day = "30 Nov ".len();
+        let is_today = at.get(..day) == now.get(..day);
+        at.get(if is_today { day } else { 0 }..).unwrap_or_default().to_owned()
     }
 
     /// The same with milliseconds.
@@ -96,5 +103,29 @@ pub(crate) fn focus_once(ui: &Ui, field: &Response, key: &str) {
     ui.data_mut(|data| data.insert_temp(place, (key.to_owned(), frame)));
     if !is_known {
         field.request_focus();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_has_its_day_where_that_is_not_today() {
+        let mut model = Model::default();
+        // 2026-11-30 23:30:00 UTC.
+        let (now, hour) = (1_796_081_400_000, 3_600_000);
+        let mut scene = |utc: bool, local: i64, ago: i64| {
+            model.settings.utc = utc;
+            let colours = Colours::of(false);
+            let scene = Scene { model: &model, now, local, colours, out: Vec::new() };
+            scene.clock(UnixMillis(now - ago))
+        };
+        assert_eq!(scene(true, 0, 0), "23:30:00");
+        assert_eq!(scene(true, 0, 25 * hour), "29 Nov 22:30:00");
+        // An hour ahead today is the first of December: half an hour ago it was not.
+        assert_eq!(scene(false, 3_600, 0), "00:30:00");
+        assert_eq!(scene(false, 3_600, hour), "30 Nov 23:30:00");
+        assert_eq!(scene(true, 3_600, hour), "22:30:00");
     }
 }

@@ -47,7 +47,7 @@ fn list(ui: &mut Ui, scene: &mut Scene<'_>) {
 }
 
 fn heading() -> String {
-    format!("  {:<9} {:<10} {:<48} {:<14} {}", "SINCE", "BY", "WHAT", "ENDS", "WHY")
+    format!("  {:<16} {:<10} {:<48} {:<14} {}", "SINCE", "BY", "WHAT", "ENDS", "WHY")
 }
 
 fn row(ui: &mut Ui, scene: &mut Scene<'_>, row: &Row<'_>) {
@@ -70,7 +70,7 @@ fn row(ui: &mut Ui, scene: &mut Scene<'_>, row: &Row<'_>) {
     let on =
         if several { format!("  on {}", scene.model.names(&row.relays)) } else { String::new() };
     let text = format!(
-        "{sign} {:<9} {:<10} {:<48} {end:<14} \"{}\"{on}",
+        "{sign} {:<16} {:<10} {:<48} {end:<14} \"{}\"{on}",
         scene.clock(action.at),
         action.by,
         action_words::what(action),

@@ -33,7 +33,7 @@ pub fn count(history: &History) -> String {
 #[must_use]
 pub fn heading() -> String {
     format!(
-        "{:<13} {:<12} {:<14} {:<46} {:<9} {:>7} {:>7} {:>12} {:>9}  {}",
+        "{:<20} {:<12} {:<14} {:<46} {:<9} {:>7} {:>7} {:>12} {:>9}  {}",
         "TIME",
         "LADDER",
         "ANSWERED BY",
@@ -54,7 +54,7 @@ pub fn row(clock: &str, row: &RequestRow) -> String {
     let cost = row.cost_usd.map_or(UNKNOWN.to_owned(), |cost| format!("{cost:.5}"));
     let trail = trail(row);
     format!(
-        "{clock:<13} {:<12} {:<14} {trail:<46} {:<9} {:>7} {:>7} {:>12} {cost:>9}  {}",
+        "{clock:<20} {:<12} {:<14} {trail:<46} {:<9} {:>7} {:>7} {:>12} {cost:>9}  {}",
         row.ladder.as_deref().unwrap_or(UNKNOWN),
         row.answered_by.as_deref().unwrap_or(UNKNOWN),
         row.outcome.map_or("running".to_owned(), |outcome| outcome.to_string()),

@@ -78,7 +78,8 @@ fn a_relay_that_wants_a_token_is_given_one_and_only_it() {
 #[test]
 fn a_relay_whose_token_was_declined_does_not_ask_again_by_itself() {
     let mut harness = opened(desk());
-    let wants = || News::Lost { relay: 0, why: "it wants a token".to_owned(), token: true, gone: false };
+    let wants =
+        || News::Lost { relay: 0, why: "it wants a token".to_owned(), token: true, gone: false };
     harness.state_mut().news(wants());
     harness.run_steps(2);
     press(&mut harness, Key::Escape);
