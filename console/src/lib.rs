@@ -116,6 +116,7 @@ impl Console {
             Screen::Setup => setup::view::draw(ui, &mut scene),
         });
         dialog::view::draw(&ctx, &mut scene);
+        dialog::view::reorder::draw(&ctx, &mut scene);
         panel::token::draw(&ctx, &mut scene);
         panel::palette::draw(&ctx, &mut scene);
         if scene.model.help {

@@ -416,8 +416,8 @@ fn what_both_programs_speak_reaches_outside_only_to_call_a_relay() {
 fn what_the_console_knows_and_decides_draws_nothing_and_reads_no_clock() {
     // What draws, and what has the window, the network, files or the clock.
     let outside = [
-        "view", "panel", "theme", "keys", "window", "link", "frames", "clock", "settings", "args",
-        "lib", "main", "tests",
+        "view", "panel", "theme", "keys", "window", "widgets", "link", "frames", "clock",
+        "settings", "args", "lib", "main", "tests",
     ];
     let is_pure = |path: &String| {
         let mut parts = path.trim_start_matches("console/src/").split('/');

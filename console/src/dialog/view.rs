@@ -1,6 +1,6 @@
 //! The dialog of every change: what, for how long, why, and what would come of it.
 
-mod reorder;
+pub(crate) mod reorder;
 
 use crate::dialog;
 use crate::dialog::is_order;
@@ -12,9 +12,7 @@ use crate::panel::{Scene, cut, focus_once, line, strong};
 use crate::theme::mono;
 
 use crate::words;
-use eframe::egui::{
-    Align2, Button, Color32, Context, Id, Modal, RichText, ScrollArea, TextEdit, Ui,
-};
+use eframe::egui::{Button, Color32, Context, Id, Modal, RichText, ScrollArea, TextEdit, Ui};
 use shared::OverrideMode;
 use shared::admin::actions::{BeforeAfter, LadderPreview, StepPreview, Warning, WarningKind};
 use shared::figures::{UNKNOWN, per_hour, percent, wait};
@@ -23,43 +21,36 @@ use shared::figures::{UNKNOWN, per_hour, percent, wait};
 const WIDTH: f32 = 760.0;
 /// Reasons that are often true.
 const REASONS: [&str; 3] = ["incident", "planned work", "cost"];
-/// Width of the dialog for an order.
-const REORDER: f32 = 420.0;
 /// Height of the figures of what would come of it.
 const FIGURES: f32 = 260.0;
 
-/// Draws it. It is modal: nothing behind it gets the pointer or the focus.
+/// Draws it, unless it is about an order. It is modal: nothing behind it gets the pointer or the
+/// focus.
 pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
-    let Some(dialog) = &scene.model.dialog else { return };
-    let id = Id::unique("dialog");
-    if is_order(dialog) {
-        // The Board stays readable beside the list.
-        let area = Modal::default_area(id).anchor(Align2::RIGHT_CENTER, [0.0, 0.0]);
-        let modal = Modal::new(id).area(area).backdrop_color(Color32::TRANSPARENT);
-        modal.show(ctx, |ui| {
-            ui.set_width(REORDER.min(ctx.content_rect().width() - 30.0));
-            reorder::draw(ui, scene);
-        });
+    let Some(dialog) = scene.model.dialog.as_ref().filter(|dialog| !is_order(dialog)) else {
         return;
-    }
-    Modal::new(id).backdrop_color(Color32::from_black_alpha(60)).show(ctx, |ui| {
-        let width = WIDTH.min(ctx.content_rect().width() - 30.0);
-        ui.set_width(width);
-        strong(ui, title(scene, dialog), scene.colours.text);
-        ui.separator();
-        if let Some(changed) = &dialog.changed {
-            line(ui, format!("◆ {changed}"), scene.colours.warn);
-        }
-        about(ui, scene, dialog);
-        lasts(ui, scene, dialog);
-        why(ui, scene, dialog, width);
-        if !dialog.previews.is_empty() {
+    };
+    Modal::new(Id::unique("dialog")).backdrop_color(Color32::from_black_alpha(60)).show(
+        ctx,
+        |ui| {
+            let width = WIDTH.min(ctx.content_rect().width() - 30.0);
+            ui.set_width(width);
+            strong(ui, title(scene, dialog), scene.colours.text);
             ui.separator();
-            then(ui, scene, dialog, false);
-        }
-        ui.separator();
-        ending(ui, scene, dialog);
-    });
+            if let Some(changed) = &dialog.changed {
+                line(ui, format!("◆ {changed}"), scene.colours.warn);
+            }
+            about(ui, scene, dialog);
+            lasts(ui, scene, dialog);
+            why(ui, scene, dialog, width);
+            if !dialog.previews.is_empty() {
+                ui.separator();
+                then(ui, scene, dialog, false);
+            }
+            ui.separator();
+            ending(ui, scene, dialog);
+        },
+    );
 }
 
 /// What, where, and who will not know.

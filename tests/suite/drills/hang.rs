@@ -62,7 +62,7 @@ async fn a_provider_that_hangs_is_named_taken_out_and_taken_back_when_it_is_well
     let past = engineer.runs(&["actions"]).await;
     past.ends(0).shows("IN FORCE nothing").shows(&format!("took back {}", done.action()));
     let requests = engineer.runs(&["requests", "--tried", "a", "--limit", "500"]).await;
-    requests.shows("chat a ▲0.").shows("chat a ●").shows("(check) a ▲").shows("(check) a ●");
+    requests.shows("chat a ▲3").shows("chat a ●").shows("(check) a ▲").shows("(check) a ●");
 }
 
 #[tokio::test]

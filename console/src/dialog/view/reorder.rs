@@ -1,19 +1,35 @@
 //! Changing a ladder's order: a list beside the Board, so that nothing is dragged on it.
 
 use crate::dialog;
-use crate::dialog::{About, Dialog};
+use crate::dialog::{About, Dialog, is_order};
 use crate::model::Loaded;
 use crate::panel::{Scene, line, strong};
 use crate::theme::mono;
-use eframe::egui::{RichText, Sense, Ui, WidgetInfo, accesskit::Role, vec2};
+use eframe::egui::{
+    Align2, Color32, Context, Id, Modal, RichText, Sense, Ui, WidgetInfo, accesskit::Role, vec2,
+};
 use shared::admin::actions::StepPreview;
 use shared::figures::{per_hour, percent};
 
+/// Width of the list.
+const WIDTH: f32 = 420.0;
 /// Height of a row.
 const ROW: f32 = 18.0;
 
-/// Draws it.
-pub(crate) fn draw(ui: &mut Ui, scene: &mut Scene<'_>) {
+/// Draws it. It is modal, and the Board stays readable beside it.
+pub(crate) fn draw(ctx: &Context, scene: &mut Scene<'_>) {
+    if !scene.model.dialog.as_ref().is_some_and(is_order) {
+        return;
+    }
+    let id = Id::unique("order");
+    let area = Modal::default_area(id).anchor(Align2::RIGHT_CENTER, [0.0, 0.0]);
+    Modal::new(id).area(area).backdrop_color(Color32::TRANSPARENT).show(ctx, |ui| {
+        ui.set_width(WIDTH.min(ctx.content_rect().width() - 30.0));
+        list(ui, scene);
+    });
+}
+
+fn list(ui: &mut Ui, scene: &mut Scene<'_>) {
     let Some(dialog) = &scene.model.dialog else { return };
     let About::Order { ladder, rungs, seen, at, .. } = &dialog.about else { return };
     let colours = scene.colours;
@@ -80,7 +96,7 @@ fn row(ui: &mut Ui, scene: &mut Scene<'_>, Row { dialog, rung, place, chosen, wi
     });
     let text = format!(":: {} {shape} {rung:<15}{figures}", place + 1);
     let at = rect.left_center() + vec2(4.0, 0.0);
-    ui.painter().text(at, eframe::egui::Align2::LEFT_CENTER, &text, mono(), colour);
+    ui.painter().text(at, Align2::LEFT_CENTER, &text, mono(), colour);
     let name = format!("{rung}, place {}", place + 1);
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, &name));
     if response.drag_stopped()
