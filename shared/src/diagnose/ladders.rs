@@ -2,8 +2,8 @@
 
 use super::{Level, Rule, Trouble, is_out, names, rung};
 use crate::admin::{Board, LadderState};
-use crate::figures::{per_hour, percent, share, wait};
-use crate::{OrderSource, OverrideMode, PassedOver, admin::board::Step};
+use crate::figures::{per_hour, percent, rate, share, wait};
+use crate::{OrderSource, OverrideMode, PassedOver, admin::board::{Step, Users}};
 
 /// How many failed or broken requests in a minute are reported, whatever their share.
 const FAILED: u64 = 3;
@@ -18,6 +18,9 @@ const FEW: u64 = 5;
 /// The cost from which a ladder that is usually free is reported, in nano-dollars a second: a cent
 /// an hour.
 const NOT_FREE: u64 = 2_778;
+/// How much more than usual a ladder costs at least before that is reported, in nano-dollars a
+/// second: half a dollar an hour.
+const DEARER: u64 = 138_889;
 /// A wait for a first token that users notice, in milliseconds.
 const LONG_WAIT: u64 = 15_000;
 
@@ -91,8 +94,8 @@ pub(super) fn without_rung(board: &Board) -> Vec<Trouble> {
     found
 }
 
-/// Ladders that cost twice the usual, or are no longer free: which rung answers instead of the
-/// usual one, and why the usual one does not.
+/// Ladders that cost twice the usual, or are no longer free, with the cause that moved most:
+/// traffic, which rung answers, or what a request costs.
 pub(super) fn spend(board: &Board) -> Vec<Trouble> {
     let mut found = Vec::new();
     for ladder in &board.ladders {
@@ -101,29 +104,49 @@ pub(super) fn spend(board: &Board) -> Vec<Trouble> {
         let usual = usually.cost_nps;
         // If a ladder usually has no requests, its usual cost of 0 does not mean that it is free.
         let is_free = usual == 0 && usually.ok > 0;
-        let limit = if is_free { NOT_FREE } else { usual.saturating_mul(2) };
-        if limit == 0 || cost < limit {
+        let limit = if is_free { NOT_FREE } else { usual.saturating_mul(2).max(usual + DEARER) };
+        if usual == 0 && !is_free || cost < limit {
             continue;
         }
-        let mut text =
-            format!("{} spends {} (usual {})", ladder.name, per_hour(cost), per_hour(usual));
-        if let Some(step) = ladder.steps.iter().max_by_key(|step| moved(step)) {
-            let (now, then) = (percent(step.share), percent(step.usual_share));
-            text += &format!(": {} carries {now} (usual {then})", step.rung);
-        }
-        if let Some(step) = ladder.steps.iter().min_by_key(|step| moved(step))
-            && moved(step) < 0
-            && let Some((why, _)) = step.passed.iter().max_by_key(|(_, count)| **count)
-        {
-            text += &format!("; {} is passed over: {}", step.rung, passed(*why));
-        } else if ladder.source != OrderSource::Config {
-            text +=
-                &format!("; its order is off the config{}", super::by(ladder.by.as_deref(), None));
-        }
+        let text = format!(
+            "{} spends {} (usual {}): {}",
+            ladder.name,
+            per_hour(cost),
+            per_hour(usual),
+            dearer_by(ladder, usually)
+        );
         let about = vec![ladder.name.clone()];
         found.push(Trouble { level: Level::Warning, rule: Rule::Spend, about, text });
     }
     found
+}
+
+/// Why a ladder costs more than usual, in words.
+fn dearer_by(ladder: &LadderState, usually: &Users) -> String {
+    let ratio = |now: f64, usual: f64| if usual > 0.0 { now / usual } else { 1.0 };
+    let traffic = ratio(ladder.users.rps, usually.rps);
+    #[expect(clippy::cast_precision_loss, reason = "a ratio of costs")]
+    let total = ratio(ladder.users.cost_nps as f64, usually.cost_nps as f64);
+    let per_request = total / traffic.max(f64::MIN_POSITIVE);
+    if traffic >= 1.5 && traffic >= per_request {
+        let (now, usual) = (rate(ladder.users.rps), rate(usually.rps));
+        return format!("traffic is {traffic:.1} × the usual ({now}, usual {usual})");
+    }
+    let up = ladder.steps.iter().max_by_key(|step| moved(step)).filter(|step| moved(step) >= 50);
+    let Some(up) = up else {
+        return format!("a request costs {per_request:.1} × the usual");
+    };
+    let (now, then) = (percent(up.share), percent(up.usual_share));
+    let mut text = format!("{} carries {now} (usual {then})", up.rung);
+    if let Some(step) = ladder.steps.iter().min_by_key(|step| moved(step))
+        && moved(step) < 0
+        && let Some((why, _)) = step.passed.iter().max_by_key(|(_, count)| **count)
+    {
+        text += &format!("; {} is passed over: {}", step.rung, passed(*why));
+    } else if ladder.source != OrderSource::Config {
+        text += &format!("; its order is off the config{}", super::by(ladder.by.as_deref(), None));
+    }
+    text
 }
 
 /// By how much a step's share differs from the usual one, in thousandths.

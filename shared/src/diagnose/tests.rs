@@ -211,6 +211,38 @@ fn spend_is_told_with_what_moved_and_why() {
 }
 
 #[test]
+fn spend_names_the_cause_that_moved_and_has_a_floor_in_money() {
+    // Requests a second, cost and share of the second rung: usually 2, 1 $/h and 4 %.
+    let rows: [(f64, u64, f64, Option<&str>); 5] = [
+        (6.2, 900_000, 0.04, Some("traffic is 3.1 × the usual (6.2/s, usual 2.0/s)")),
+        (2.0, 900_000, 0.90, Some("opus carries 90 % (usual 4.0 %)")),
+        (2.0, 900_000, 0.04, Some("a request costs 3.2 × the usual")),
+        // More traffic, but the dearer rung is the larger part.
+        (3.2, 1_400_000, 0.90, Some("opus carries 90 % (usual 4.0 %)")),
+        (2.0, 540_000, 0.90, None),
+    ];
+    for (rps, cost, share, cause) in rows {
+        let mut board = two();
+        let ladder = &mut board.ladders[0];
+        let usual = Users { rps: 2.0, cost_nps: 277_778, ok: 120, ..Users::default() };
+        (ladder.users.rps, ladder.users.cost_nps) = (rps, cost);
+        ladder.usual = Some(usual);
+        shares(ladder, &[1.0 - share, share]);
+        ladder.steps[0].usual_share = Some(0.96);
+        ladder.steps[1].usual_share = Some(0.04);
+        let line = diagnose(&board).into_iter().find(|line| line.rule == Rule::Spend);
+        let text = line.map(|line| line.text);
+        assert_eq!(text.as_deref().and_then(|text| text.split(": ").nth(1)), cause, "{text:?}");
+    }
+    // Three times a tenth of a cent is nothing to be woken for.
+    let mut board = two();
+    let ladder = &mut board.ladders[0];
+    ladder.users.cost_nps = 834;
+    ladder.usual = Some(Users { rps: 2.0, cost_nps: 278, ok: 120, ..Users::default() });
+    assert!(diagnose(&board).iter().all(|line| line.rule != Rule::Spend));
+}
+
+#[test]
 fn b8_a_ladder_that_was_free_and_costs_money_is_told() {
     for (usual, ok, cost, is_told) in [
         (0, 600, 2_800_000, true),
