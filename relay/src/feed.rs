@@ -1,4 +1,4 @@
-//! What is told to whoever watches, in order, and how far each has read.
+//! The feed for watchers: events in order, and how far each reader is.
 //!
 //! Two kinds of events, one row of numbers. *What happened* (a transition, an action)
 //! is kept in a bounded log and read in full. *How it is* (a rung, a ladder, the tick)

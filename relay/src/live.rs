@@ -1,4 +1,4 @@
-//! What happened in the last seconds and minutes, for whoever watches.
+//! Live numbers: the last seconds and minutes of rungs and ladders, for watchers.
 //!
 //! Told at the same places as the metrics: once per dial, first token, end of an
 //! attempt and end of a request, never per token. Being told is a few increments

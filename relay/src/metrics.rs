@@ -1,4 +1,4 @@
-//! Numbers for Prometheus: what the relay did, and how it stands now.
+//! Metrics for Prometheus: counters, histograms and gauges.
 //!
 //! Two kinds, kept apart. *Counters and histograms* are told of something once:
 //! when an attempt is dialled or ends, a request ends, a breaker turns; never
@@ -93,7 +93,7 @@ impl Metrics {
         self.attempts.ended(ladder, end);
     }
 
-    /// A probe that ran on unseen told its rung's breaker this.
+    /// The verdict of a probe that went on in the background.
     pub fn detached_verdict(&self, rung: &Arc<str>, verdict: TokenVerdict) {
         self.attempts.verdict(rung, verdict);
     }

@@ -1,6 +1,6 @@
 //! The data plane: what chat frontends call.
 //!
-//! Thin handlers: what is wrong with a request is said here, what becomes of a
+//! Thin handlers: wrong requests are refused here, what becomes of a
 //! right one is its driver's business.
 
 mod answer;

@@ -20,7 +20,7 @@ const LINES: usize = 2048;
 const LONGEST: usize = 8 * 1024;
 /// Between two tries where standard error is not blocking and full.
 const PAUSE: Duration = Duration::from_millis(20);
-/// So many such tries without progress, then the line is lost.
+/// How many such tries without progress until the line is dropped.
 const TRIES: u32 = 50;
 
 static LOST: AtomicU64 = AtomicU64::new(0);

@@ -1,4 +1,4 @@
-//! What the core tells the shell to do.
+//! What the core wants the shell to do.
 
 use crate::capability::Capability;
 use crate::index::AttemptId;
@@ -28,7 +28,7 @@ pub enum Action {
         /// It is a half-open breaker's probe.
         probe: bool,
     },
-    /// A probe has lost its race: let it run on, unseen, under this.
+    /// A probe has lost its race: let it go on in the background under this.
     Detach {
         /// Which; it is journaled as ended next.
         attempt: AttemptId,
@@ -45,14 +45,14 @@ pub enum Action {
         cause: Option<Cause>,
         /// The clock that ran out, where one did.
         clock: Option<Duration>,
-        /// What it said about its rung by its first token.
+        /// Its verdict on its rung by the first token.
         verdict: Option<TokenVerdict>,
-        /// What it said about its rung afterwards.
+        /// Its verdict on its rung by the stream.
         stream_verdict: Option<StreamVerdict>,
     },
     /// No token yet, but the status must go out now.
     SendHead,
-    /// This attempt has won: what it said and says is the client's.
+    /// This attempt has won: its bytes go to the client.
     Commit(AttemptId),
     /// The answer is whole: write its ending.
     Complete {
@@ -63,7 +63,7 @@ pub enum Action {
     },
     /// There is no whole answer: tell the client.
     Fail(Failure),
-    /// Nobody is there to be told.
+    /// The client is gone: no error is sent.
     Abandon {
         /// How the request ended.
         outcome: RequestOutcome,
@@ -72,7 +72,7 @@ pub enum Action {
     },
 }
 
-/// What the client is told when there is no whole answer.
+/// The client's error when there is no whole answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The gist.
@@ -101,7 +101,7 @@ pub enum FailureReason {
     },
     /// An operator took every rung out.
     AllForcedOpen,
-    /// The request is wrong: the speaker's provider says why.
+    /// The request is wrong: the provider of `answered_by` says why.
     Rejected(AttemptOutcome),
     /// Every rung is rate limited.
     RateLimited,

@@ -20,7 +20,7 @@ pub(crate) struct End {
     pub(crate) clock: Option<Duration>,
     /// A refusal that may speak of the request instead of our account.
     pub(crate) suspected: bool,
-    /// It says nothing about its rung.
+    /// The ending is no evidence about the rung.
     pub(crate) excused: bool,
 }
 
@@ -55,26 +55,26 @@ pub(crate) struct Attempt {
     pub(crate) ticket: Ticket,
     /// The mark passed while it was silent.
     pub(crate) slow: bool,
-    /// Whether its rung was told that the stream went quiet.
+    /// Whether the quiet stream was reported to its rung.
     pub(crate) quiet: bool,
-    /// The soft clock passed, and there was nobody to call or no token for it.
+    /// The soft clock passed, but no other rung was usable, or the budget had no token.
     pub(crate) soft_waived: bool,
-    /// Its rung has opened, but there was nobody to go to: looked at again then.
+    /// Its rung has opened, but no other rung was usable: checked again at this time.
     pub(crate) look_again: Option<Time>,
-    /// When it was dialled; later by the time for which the relay stood still since.
+    /// When it was dialled, plus the time for which the relay was blocked since then.
     pub(crate) dialled: Time,
     /// Whether its call has gone out; until then no clock of it runs.
     pub(crate) sent: bool,
-    /// The relay stood still while it ran.
+    /// The relay was blocked while it ran.
     pub(crate) stood_still: bool,
     /// Sent without the relay's own fields.
     pub(crate) plain: bool,
-    /// Repeated without the relay's own fields: what it said was no fault of the request.
+    /// Repeated without the relay's own fields: its error was not about the request.
     pub(crate) repeated: bool,
-    /// Repeated on a new connection: it died of a reused one.
+    /// Repeated on a new connection, because its reused connection was dead.
     pub(crate) stale: bool,
-    /// Another rung may take what was refused: how the relay put the request for another
-    /// dialect, or something that only this rung lacks.
+    /// Another rung may accept what was refused: the relay's translation of the request, or a
+    /// feature that only this rung lacks.
     pub(crate) elsewhere: bool,
     /// Its refusal may speak of the request instead of our account.
     pub(crate) suspected: bool,
@@ -83,7 +83,7 @@ pub(crate) struct Attempt {
     pub(crate) last_sign_of_life: Time,
     /// The finish reason's moment, and what the answer was by then.
     pub(crate) finished: Option<(Time, Answer)>,
-    /// Until then the first clock was found to gain nothing: there is nobody else to call.
+    /// Until then the first clock does not cut it, because no other rung is usable.
     pub(crate) ttft_waived: Option<Time>,
     /// The provider's status, where it was not 200.
     pub(crate) status: Option<u16>,
@@ -127,7 +127,7 @@ impl Attempt {
         }
     }
 
-    /// Content came. After a finish reason it says that it was none: the clocks run again.
+    /// Content came. It cancels a finish reason that came before: the clocks run again.
     pub(crate) const fn note_content(&mut self, now: Time) {
         self.last_sign_of_life = now;
         self.finished = None;

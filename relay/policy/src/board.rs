@@ -1,10 +1,9 @@
 //! What walks share: the health of every rung and the budgets of every ladder.
 //!
-//! A board of pure state. The shell keeps it behind a short lock and hands it
-//! to a walk for the length of one input; a token after the first one never
-//! needs it. A walk asks whom it may call and reports what happened; whether
-//! that opens or closes a breaker is decided here, since only the board knows
-//! which ladders would be left without a rung.
+//! A board is pure state. The shell keeps it behind a lock and lends it to a walk for one input; a
+//! token after the first one never needs it. A walk reads which rungs are usable and reports what
+//! happened. The board decides whether a breaker opens or closes, because only the board knows
+//! which ladders would have no rung left.
 
 mod account;
 mod finishes;
@@ -32,9 +31,8 @@ use shared::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What an attempt is given of which it is not known how long it takes: a race that was
-/// lost sooner says nothing about whether a token ever comes, and a rung that has opened is
-/// not left sooner.
+/// How long an attempt gets on a rung without a mark: a race that was lost sooner is no evidence
+/// that no token comes, and an attempt on an opened rung is not cut sooner.
 const A_CHANCE: Duration = Duration::from_secs(2);
 
 /// The health of every rung, the budgets and the order of every ladder. A copy of it is
@@ -58,20 +56,20 @@ pub struct Board {
     rng: fastrand::Rng,
 }
 
-/// What an attempt's end tells the board.
+/// What the board needs of an attempt's end.
 #[derive(Debug, Clone, Copy)]
 pub struct Report {
-    /// What it was dialled under.
+    /// The breaker's state at its dial.
     pub ticket: Ticket,
     /// How it ended.
     pub outcome: AttemptOutcome,
     /// Why, where it was cancelled, or was the relay's own fault.
     pub cause: Option<Cause>,
-    /// Whether it had brought a token.
+    /// Whether a token had come.
     pub had_token: bool,
-    /// Whether it had been called slow.
+    /// Whether it had been counted as slow.
     pub slow: bool,
-    /// Whether its stream had been silent for half of the second clock.
+    /// Whether its stream had been silent for half of the inter-token clock.
     pub quiet: bool,
     /// When it was dialled.
     pub dialled: Time,
@@ -87,12 +85,12 @@ pub struct Report {
     pub walk: u64,
     /// The number of the client whose request it is; 0 where clients are not told apart.
     pub client: u64,
-    /// It says nothing about the rung, however it ended.
+    /// It is no evidence about the rung, however it ended.
     pub excused: bool,
 }
 
 impl Report {
-    /// What an attempt said about its rung: by its first token, and afterwards.
+    /// An attempt's verdicts on its rung: one for the first token, one for the stream.
     pub(crate) fn verdicts(&self) -> (Option<TokenVerdict>, Option<StreamVerdict>) {
         let verdict = self.verdict();
         let paused = self.outcome == AttemptOutcome::Overloaded && self.retry_after.is_some();
@@ -111,7 +109,7 @@ impl Report {
         (token, stream)
     }
 
-    /// What it says about its rung.
+    /// Its verdict on its rung.
     pub(crate) const fn verdict(&self) -> Verdict {
         if self.excused { Verdict::Nothing } else { row(self.outcome).verdict }
     }
@@ -295,8 +293,8 @@ impl Board {
         self.check_p95(rung, now, size);
     }
 
-    /// Slower is not sick. Never while it is open: a rung all of whose probes come after
-    /// the mark reopens with each of them, and is heard once its cool-down is over.
+    /// A rung that is only slower is not sick. Not applied while it is open: a rung whose probes
+    /// all come after the mark reopens with each of them, and is judged after its cool-down.
     fn rebase(&mut self, rung: RungIndex, now: Time) {
         let away = self.breaker(rung).is_some_and(|breaker| breaker.away_since.is_some());
         if !away {
@@ -451,13 +449,12 @@ impl Board {
         }
     }
 
-    /// Opens, unless some ladder would be left without a rung that is closed, not held
-    /// and not forced open: then half the weight instead. So too if the rung answers,
-    /// only late, while it or a neighbour is on its way back: that is load, and opening
-    /// would only move it.
+    /// Opens the breaker, unless a ladder would be left without a rung that is closed, not held and
+    /// not forced open: then it gets half the weight instead. The same if the rung is only late
+    /// while a rung of its ladders is away: that is load, and opening would only move it.
     fn try_to_open(&mut self, rung: RungIndex, now: Time, why: TransitionRule, tip: Tip) {
         let reopening = why == TransitionRule::ProbeBad;
-        // What one client's requests brought closes the rung to nobody else.
+        // Outcomes of one client's requests close the rung to no other client.
         let agreed =
             self.rungs.get(rung.0).is_some_and(|health| health.witnesses.agree(now, self.present));
         if !agreed && !reopening && why != TransitionRule::SlowP95 {
@@ -702,8 +699,8 @@ impl Board {
         self.settle(now);
     }
 
-    /// Ends the overrides and orders whose time is over. Every walk does so before anything else;
-    /// the shell does when nobody walks, so that a countdown ends in time.
+    /// Ends the overrides and orders whose time is over. Every walk does so first; the shell does it
+    /// too, so that they also end without requests.
     pub fn settle(&mut self, now: Time) {
         self.rungs.iter_mut().for_each(|health| health.breaker.rest(now));
         if self.next_expiry.is_none_or(|at| at > now) {

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!            5 bad in a row (before, or after, the token),
-//!            half of ≥ 10 calls in 30 s, 12 more that hang
-//!            than one in 15, slow p95, auth
+//!            half of ≥ 10 calls in 30 s, hanging calls that
+//!            sum up to 12, slow p95, auth
 //!   closed ───────────────────────────────────────────────▶ open
 //!     ▲  weight 0.1, ×2 per 5 good in a row or 15 s quiet    │ cool-down 5 s ± 30 %,
 //!     │                                                      │ ×2 per failed half-open, ≤ 10 s
@@ -12,10 +12,9 @@
 //!                        first bad probe: open again         one probe at a time
 //! ```
 //!
-//! Every transition starts a new generation with empty windows; a report from
-//! an older one is ignored, so that a late answer cannot close or open anything.
-//! It is told only what attempts said; whether opening would leave a ladder
-//! without a rung is for the board to know.
+//! Every transition starts a new generation with empty windows; a report from an older one is
+//! ignored, so that a late answer cannot close or open anything. The breaker gets only attempts'
+//! verdicts; the board knows whether opening would leave a ladder without a rung.
 
 use crate::hanging::Hanging;
 use crate::lateness::Lateness;
@@ -30,11 +29,11 @@ use std::time::Duration;
 pub struct BreakerSpec {
     /// Whether it may open at all. Default true; the config has no key for it.
     pub enabled: bool,
-    /// So many bad in a row open it, 1 to 1000. Default 5.
+    /// How many bad attempts in a row open it, 1 to 1000. Default 5.
     pub open_consecutive: u32,
     /// This share of bad calls in the window opens it, 0 to 1. Default 0.5.
     pub open_rate: f64,
-    /// But only of so many calls, 1 to 100,000. Default 10.
+    /// The fewest calls in the window for that, 1 to 100,000. Default 10.
     pub min_samples: u32,
     /// The window's length. Default 30 s.
     pub window: Duration,
@@ -120,12 +119,12 @@ impl State {
     }
 }
 
-/// What an attempt was dialled under; its reports carry it back.
+/// The breaker's state at an attempt's dial; the attempt's reports carry it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ticket {
     pub(crate) generation: u32,
-    /// Which probe it is: one that has said its first word leaves the slot to the next,
-    /// and must not give that one's back at its end.
+    /// Which probe it is. After its verdict the slot belongs to the next probe, and this one must
+    /// not release it at its end.
     slot: u32,
     /// Whether it holds the half-open slot.
     pub probe: bool,
@@ -420,7 +419,7 @@ impl Breaker {
         self.turn(State::Open { until: now.plus(span) });
     }
 
-    /// It would have opened, but nobody else is there: half the weight instead.
+    /// It would have opened, but a ladder would have no rung left: half the weight instead.
     pub fn spare(&mut self, now: Time) {
         self.is_spared = true;
         self.leave_full(now);
@@ -461,8 +460,8 @@ impl Breaker {
         hard_down
     }
 
-    /// Other settings from here on; what is known stays. A window of another length
-    /// starts empty, since what was counted cannot be told apart anew.
+    /// Takes over other settings; the state stays. A window of another length starts empty, because
+    /// its counts cannot be divided anew.
     pub(crate) fn set_spec(&mut self, spec: BreakerSpec) {
         if spec.window != self.spec.window {
             self.parts = [Part::default(); PARTS];
@@ -595,7 +594,7 @@ impl Breaker {
         self.by_hanging
     }
 
-    /// How much speaks for it that some of its calls hang: 0 to 1, where it would open.
+    /// How strong the evidence is that some of its calls hang: 0 to 1; at 1 it opens.
     pub(crate) fn suspicion_of_hanging(&self) -> f64 {
         self.hanging.suspicion()
     }

@@ -1,5 +1,5 @@
-//! What the client is told when nothing answered: one error, ranked over all
-//! that was tried and passed over.
+//! The client's error when no rung answered: the highest in rank of everything that was tried and
+//! passed over.
 
 use crate::action::{Failure, FailureReason};
 use crate::attempt::Attempt;
@@ -12,10 +12,10 @@ use crate::time::Time;
 use shared::{AttemptOutcome, PassedOver, RequestOutcome};
 use std::time::Duration;
 
-/// The failure of a walk that has nobody left to call.
+/// The failure of a walk without a usable rung.
 pub(crate) fn failure(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failure {
     let counts = |attempt: &&Attempt| !attempt.repeated;
-    // What one rung alone lacks is said only if no other rung said anything else.
+    // A feature that one rung lacks counts only if every other rung lacks it too.
     let speaks_for_all = |attempt: &Attempt| !attempt.elsewhere && attempt.outcome.is_some();
     let any = attempts.iter().filter(counts).any(speaks_for_all);
     let ranked = attempts
@@ -31,8 +31,8 @@ pub(crate) fn failure(attempts: &[Attempt], plan: &Plan, board: &Board, now: Tim
     }
 }
 
-/// How strong what an attempt said is. A 405 says that the rung's address does not take such
-/// calls, which is no fault of the request.
+/// The rank of an attempt's error. A 405 says that the rung's address does not take such calls,
+/// which is not about the request.
 fn rank(attempt: &Attempt) -> Option<Rank> {
     let outcome = attempt.outcome?;
     let is_405 = outcome == AttemptOutcome::BadRequest && attempt.status == Some(405);
@@ -48,7 +48,7 @@ fn terminal(attempt: &Attempt) -> Failure {
     };
     let status = match outcome {
         AttemptOutcome::ContextExceeded => 400,
-        // Never a 401 or a 429: those would be said of the client.
+        // Never a 401 or a 429: the client would take them for its own.
         _ => attempt.status.filter(|s| matches!(s, 400 | 413 | 422 | 431)).unwrap_or(400),
     };
     Failure {
@@ -95,23 +95,22 @@ fn nobody_called(plan: &Plan, board: &Board, now: Time) -> Failure {
 fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failure {
     let own_attempts = || attempts.iter().filter(|attempt| !attempt.repeated);
     let ranks = || own_attempts().filter_map(rank);
-    // A rung whose account is refused is no want of capacity: that reason is told for as long
-    // as it lasts.
+    // A refused account is not a lack of capacity: that reason is given for as long as it lasts.
     let is_refused = |rung| board.breaker(rung).is_some_and(Breaker::is_hard_down);
     let open = plan.passed_over.iter().any(|(rung, reason)| {
         matches!(reason, PassedOver::Open | PassedOver::NoSlot) && !is_refused(*rung)
     });
     let is_held = |rung| board.held_until(rung, now).is_some();
     let held = callable(plan).any(is_held);
-    // A rung that was called is what it said last; one that was not is what its hold says.
+    // A rung that was called counts by its last outcome; one that was not, by its hold.
     let limited = |rung| {
         let last = own_attempts().rfind(|attempt| attempt.rung == rung);
         last.map_or_else(|| is_held(rung), |a| a.outcome == Some(AttemptOutcome::RateLimited))
     };
     let retry_after = soonest(plan, board, now);
     let failed = RequestOutcome::Failed;
-    // Whose outcome decides what the client is told has the word. Not of a refused account:
-    // that is between the relay's operator and the provider.
+    // The provider's message is passed on from the attempt that decides the client's error. Not
+    // from a refused account: that is between the relay's operator and the provider.
     let answered_by = |wanted| {
         let decides = |attempt: &&Attempt| {
             attempt.outcome != Some(AttemptOutcome::Auth) && rank(attempt) == Some(wanted)

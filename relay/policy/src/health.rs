@@ -29,7 +29,7 @@ const SOFT: f64 = 1.8;
 const SOFT_LEAST: Duration = Duration::from_secs(3);
 /// The soft first clock before there is a reference: twice the delay with which hedges start
 /// then. Without it, once the hedge budget of a rung that is dead at the start
-/// is spent, and all who find no hedge would wait for the hard clock.
+/// is spent, and every request without a hedge would wait for the hard clock.
 const SOFT_AT_FIRST: Duration = Duration::from_secs(4);
 /// A request that thinks is given so many times as long, until it is known how long it takes.
 const THINKING: u32 = 2;
@@ -46,7 +46,7 @@ const UNIT: Duration = Duration::from_secs(1);
 pub(crate) struct Witness {
     /// The number of its walk.
     pub(crate) walk: u64,
-    /// Its client's number; 0 where clients are not told apart.
+    /// Its client's number; 0 without configured clients.
     pub(crate) client: u64,
 }
 
@@ -251,7 +251,7 @@ impl Health {
         span.saturating_sub(self.slope.term(size.prompt_tokens))
     }
 
-    /// What the list of returning attempts is told, if this is one: `net` as a multiple of
+    /// Adds to the list of returning attempts, if this is one: `net` as a multiple of
     /// what was usual for its kind when the rung left full weight.
     fn on_the_way_back(&self, net: Duration, kind: Kind, ticket: Ticket) -> Option<Duration> {
         let is_away = self.breaker.away_since.is_some() && !ticket.full;
@@ -259,7 +259,7 @@ impl Health {
         Some(UNIT.mul_f64(self.raised * ratio(net, usual)))
     }
 
-    /// A hang, an error or a clock: what came before says nothing of being merely slower.
+    /// A hang, an error or a clock: earlier attempts no longer show a rung that is only slower.
     pub(crate) fn forget_returning(&mut self) {
         self.returning.forget();
     }

@@ -15,11 +15,11 @@ const SHORTEST: Duration = Duration::from_secs(1);
 /// The doubling of holds without a Retry-After ends here.
 const LONGEST_GUESS: Duration = Duration::from_secs(30);
 
-/// A guess is shortened by up to this share, so that those who wait do not all come back at
+/// A guess is shortened by up to this share, so that waiting requests do not all come back at
 /// once. It is never lengthened: whether a walk waits for a hold must not depend on chance.
 const JITTER: f64 = 0.3;
 
-/// A hold that moves by less is not worth a word: a burst of 429s says the same thing.
+/// A hold that moves by less is not reported: a burst of 429s brings many such moves.
 const NEWS: Duration = Duration::from_secs(1);
 
 /// One rung's hold.

@@ -1,28 +1,27 @@
-//! Answers that are none: empty ones, and those that do not follow their schema.
+//! Useless answers: empty ones, and those that do not follow their schema.
 //!
-//! They say nothing about whether a rung is up, so they do not touch its breaker. But a rung that
-//! gives nothing else costs every request a dead call before the next rung is asked. So its share
-//! of them, beyond what is usual for it, is the share of requests that ask it later than its
-//! place says. The rest still ask it in its turn, so that it is noticed when it answers again.
+//! They are no evidence that a rung is down, so they do not change its breaker. But a rung that
+//! gives only such answers costs every request a useless call. So the rung is moved down the plan
+//! for a share of requests: its share of useless answers beyond its usual share. The other
+//! requests still call it at its place, so that its recovery is noticed.
 //!
-//! A request can be made so that its answer is empty. So each client is counted apart, and what
-//! one client's requests brought moves that client's requests alone: for the others the client
-//! with the most of them is left out.
+//! A request can be made so that its answer is empty. So each client is counted apart, and the
+//! useless answers of one client count for that client alone: for the others the client with the
+//! most of them is left out.
 
 use crate::time::Time;
 
 /// Counts fade with this time constant, in seconds.
 const FADE: f64 = 300.0;
-/// And no more than so many answers are remembered, so that a rung that is mended is soon
-/// believed.
+/// How many answers are remembered at most, so that a repaired rung soon gets its place back.
 const MEMORY: f64 = 12.0;
-/// Fewer of them are chance.
+/// With fewer useless answers than this nothing changes: they may be chance.
 const LEAST: f64 = 3.0;
 /// A rung keeps all its requests while so many times its whole answers are as many as its calls.
 const MARGIN: f64 = 1.5;
-/// What is usual is known after about so many answers.
+/// After about how many answers the usual share is known.
 const USUAL: f64 = 200.0;
-/// So many clients are told apart; beyond them the one that was heard of least lately is forgotten.
+/// How many clients are kept apart; beyond them the least recent is forgotten.
 const CLIENTS: usize = 32;
 
 /// Fading counts of one client's answers.
@@ -87,7 +86,7 @@ impl Hollow {
         self.clients.push(answers);
     }
 
-    /// The share of `client`'s requests that ask the rung later than its place says.
+    /// The share of `client`'s requests for which the rung is moved down the plan.
     pub(crate) fn share(&self, now: Time, client: u64) -> f64 {
         let own = self.clients.iter().find(|known| known.client == client);
         let own = own.map_or(0.0, |own| self.beyond_usual(own.at(now)));

@@ -1,4 +1,4 @@
-//! What the shell tells the core.
+//! What the shell reports to the core.
 
 use crate::index::AttemptId;
 use crate::index::RungIndex;
@@ -41,7 +41,7 @@ pub enum Input {
     Forced(RungIndex),
     /// The operator wants what is committed to this rung to end, too.
     CutStream(RungIndex),
-    /// Stop now: the client is gone, or the relay is told to end.
+    /// Stop now: the client is gone, or the relay shuts down.
     Stop(Cause),
     /// A deadline may have passed.
     Wake,
@@ -111,7 +111,7 @@ pub enum Break {
 /// Why no response head came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoHead {
-    /// The host's name has no address, or nobody listens, or TLS failed.
+    /// The host's name has no address, no server listens there, or TLS failed.
     NotConnected,
     /// Time ran out connecting.
     ConnectTimeout,

@@ -6,13 +6,13 @@ use crate::index::RungIndex;
 use shared::Degrade;
 use std::time::Duration;
 
-/// The first clock where nobody set one.
+/// The first clock if the config sets none.
 pub const DEFAULT_TTFT: Duration = Duration::from_secs(15);
 
 /// How long the relay waits, after a finish reason, for usage and terminator.
 pub const LINGER: Duration = Duration::from_secs(2);
 
-/// Retries on a ladder that nobody waits on, where the config sets none.
+/// Retries on a ladder that is not interactive, if the config sets none.
 pub(crate) const RETRIES_IF_NOBODY_WAITS: u32 = 2;
 
 /// When a hedge starts.
@@ -158,7 +158,7 @@ impl RungSpec {
         }
     }
 
-    /// Whether it can be told all of `need`'s request.
+    /// Whether all of `need`'s request can be written for it.
     #[must_use]
     pub const fn can_express(&self, need: &Need) -> bool {
         need.unsupported & (1 << (self.dialect & 7)) == 0
@@ -321,11 +321,11 @@ pub struct Need {
     pub unsupported: u8,
     /// The number of its own dialect.
     pub dialect: u8,
-    /// Whether its calls go out later than they are dialled: [`Input::Sent`] tells when.
+    /// Whether its calls are sent later than they are dialled: [`Input::Sent`] reports it.
     ///
     /// [`Input::Sent`]: crate::Input::Sent
     pub sent_later: bool,
-    /// The number of the client whose request it is; 0 where clients are not told apart.
+    /// The number of the client whose request it is; 0 without configured clients.
     pub client: u64,
 }
 
@@ -349,24 +349,24 @@ pub struct Size {
 /// Requests that a rung needs about the same time for, but for the prompt's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Kind {
-    /// How much the model was told to think.
+    /// How much the request lets the model think.
     pub effort: Effort,
     /// Whether there are pictures, sound or files to be read first.
     pub attachments: bool,
 }
 
 impl Kind {
-    /// Whether the model was told to think before it answers.
+    /// Whether the request lets the model think before it answers.
     #[must_use]
     pub const fn thinks(self) -> bool {
         matches!(self.effort, Effort::Low | Effort::Medium | Effort::High)
     }
 }
 
-/// How much a model was told to think.
+/// How much a request lets the model think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Effort {
-    /// Nothing was said.
+    /// The request does not say.
     #[default]
     Usual,
     /// Not at all, or next to it.

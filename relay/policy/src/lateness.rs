@@ -1,17 +1,17 @@
-//! Slow, or silent: whether a rung whose attempts come after the mark still answers.
+//! Late or silent: whether a rung whose attempts pass the mark still answers.
 //!
-//! A provider under more load than it carries answers late, but it answers. Opening its
-//! breaker throws the whole load at the next rung, which then answers late as well, and
-//! so on down the ladder. One that hangs brings nothing at all. Both look alike at the
-//! mark; what came afterwards tells them apart.
+//! A provider with more load than it can carry answers late, but it answers. Opening its breaker
+//! moves the whole load to the next rung, which then answers late too, and so on down the ladder.
+//! A provider that hangs sends nothing. At the mark both look alike; late tokens tell them apart.
 
 use crate::time::Time;
 
 /// Counts fade with this time constant, in seconds.
 const FADE: f64 = 30.0;
-/// So many late tokens, at least, before a rung is believed to answer late.
+/// The fewest late tokens from which a rung counts as late.
 const LATE: f64 = 3.0;
-/// And so many of its bad attempts: losers of a race are cut before theirs can come.
+/// The smallest share of late tokens among its bad attempts. Not all of them: losers of a race are
+/// cut before their token can come.
 const SHARE: f64 = 0.5;
 
 /// Fading counts of bad attempts and of tokens that came after the mark.

@@ -44,10 +44,10 @@
 //! assert!(matches!(actions.last(), Some(Action::Dial { rung, .. }) if *rung == second));
 //! ```
 //!
-//! Where to look: [`walk`] is the walk, [`plan`] chooses candidates, [`outcome`]
-//! judges endings, [`table`] is the outcome table, [`exhausted`] ranks what the
-//! client is told, [`hold`], [`order`] and [`board`] are what walks share, [`preview`] replans past requests,
-//! [`remembered`] is what outlives the relay, [`operator`] is what operators may change.
+//! Where to look: [`walk`] is the walk, [`plan`] chooses candidates, [`outcome`] judges endings,
+//! [`table`] is the outcome table, [`exhausted`] ranks the errors for the client, [`hold`],
+//! [`order`] and [`board`] are what walks share, [`preview`] replans past requests, [`remembered`]
+//! is what outlives the relay, [`operator`] is what operators may change.
 
 pub mod action;
 pub mod attempt;

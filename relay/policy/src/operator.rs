@@ -2,7 +2,7 @@
 //!
 //! The board holds what is in force; [`Attributions`] hold what the board has no use for: who,
 //! why, by which action. Whatever they say of an override or an order carries the version that
-//! it made: once the board is at another one, it is no longer about what is in force, and nobody
+//! it made: once the board is at another one, it is no longer about what is in force, and nothing
 //! need clear it away.
 //!
 //! Invariants:
@@ -13,7 +13,7 @@
 //! - What was done is taken back only if nothing later stands on it.
 //!
 //! The parts: [`names`] what the config calls things, [`steps`] what a request is to do, [`undo`]
-//! what takes an action back, [`mod@apply`] does it, [`present`] what is so now.
+//! what takes an action back, [`mod@apply`] does it, [`present`] what is in force now.
 
 pub mod apply;
 pub mod attribution;

@@ -2,7 +2,7 @@
 //!
 //! It beats the config's until it ends. Each change of it, its end by itself
 //! included, makes a new version, so that two operators who both saw the same
-//! one cannot overwrite each other unseen.
+//! one cannot overwrite each other without notice.
 
 use crate::budget::Budget;
 use crate::index::RungIndex;
@@ -52,7 +52,7 @@ impl OrderInForce {
         Self { spec, budget, order: None, version: 0 }
     }
 
-    /// The operator's order at `now`: one whose time is over rules no more, though nobody
+    /// The operator's order at `now`; one whose time is over is not in force, even if no walk
     /// may have ended it yet.
     pub(crate) fn order_at(&self, now: Time) -> Option<&Order> {
         self.order.as_ref().filter(|order| order.until.is_none_or(|until| until > now))

@@ -1,10 +1,10 @@
-//! From what was seen on the wire to the outcome of an attempt.
+//! Derives an attempt's outcome from what happened on the wire.
 
 use crate::input::{Answer, Break, Ending, NoHead};
 use shared::{AttemptOutcome, Signature};
 use std::ops::RangeInclusive;
 
-/// Judges how an attempt ended; `had_token` tells whether it had brought one.
+/// The outcome of an attempt that ended so; `had_token`: whether a token had come.
 #[must_use]
 pub fn judge(ending: &Ending, had_token: bool) -> AttemptOutcome {
     match ending {
@@ -22,8 +22,8 @@ pub fn judge(ending: &Ending, had_token: bool) -> AttemptOutcome {
     }
 }
 
-/// Whether the relay itself is to blame for it: then it says nothing about the rung.
-/// `stood_still` tells whether the relay did so during the attempt.
+/// Whether the relay itself caused the ending: then it is no evidence about the rung.
+/// `stood_still`: whether the relay was blocked during the attempt.
 #[must_use]
 pub const fn is_own_fault(ending: &Ending, stood_still: bool) -> bool {
     match ending {
@@ -33,8 +33,9 @@ pub const fn is_own_fault(ending: &Ending, stood_still: bool) -> bool {
     }
 }
 
-/// Whether it says nothing about the rung, whatever its outcome: the relay is to blame, a
-/// connection had been closed while it was idle, or the provider closed while a large body was being sent, which it may do only to refuse that body.
+/// Whether the ending is no evidence about the rung, whatever its outcome: the relay caused it, an
+/// idle connection had been closed, or the provider closed the connection while a large body was
+/// being sent, which may only mean that it refuses that body.
 #[must_use]
 pub const fn is_excused(ending: &Ending, stood_still: bool) -> bool {
     is_own_fault(ending, stood_still)
@@ -85,11 +86,11 @@ enum About {
     Rung,
     /// Our account, for sure.
     Account,
-    /// Our account or the request: one request's word is not enough.
+    /// About our account or about the request: one such ending is not enough.
     Unclear,
 }
 
-/// What a status says where no matcher knows better. The first row that fits counts.
+/// The outcome by status, if no matcher fits. The first row that fits counts.
 const STATUSES: &[(RangeInclusive<u16>, AttemptOutcome, About)] = {
     use About::{Account, Call, Rung, Unclear};
     use AttemptOutcome as O;
@@ -122,8 +123,8 @@ fn by_status(status: u16) -> AttemptOutcome {
     status_row(status).0
 }
 
-/// Whether an ending that is judged `auth` may speak of the request instead of our account.
-/// Certain is a 401, and a code or type of error that says so.
+/// Whether an ending with the outcome `auth` may be about the request instead of our account. A
+/// 401 is certain, and so is a code or type of error that names the account.
 #[must_use]
 pub fn is_suspicion(ending: &Ending) -> bool {
     match ending {
@@ -151,8 +152,7 @@ pub fn is_of_this_rung(ending: &Ending) -> bool {
     }
 }
 
-/// What of our account a provider refuses, by the status that it said so with: `credit`,
-/// `model` or `key`.
+/// What of our account a provider refuses, by its status: `credit`, `model` or `key`.
 #[must_use]
 pub const fn what_is_refused(status: Option<u16>) -> &'static str {
     match status {

@@ -77,7 +77,7 @@ fn largest_context(
     let mut largest = None;
     for spec in specs {
         match spec.context {
-            // Somebody has room for anything, so nobody else needs to try.
+            // One rung has room for any prompt: no smaller one needs to be tried.
             None => return Some(u64::MAX),
             context => largest = largest.max(context),
         }

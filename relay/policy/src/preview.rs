@@ -2,7 +2,7 @@
 //!
 //! Real walks are started on a copy of the board, so that what a preview says
 //! cannot differ from what the planner does. They are not carried further than
-//! to whom they call first: what would become of the call, nobody knows. The
+//! which rung they call first: the outcome of the call cannot be known. The
 //! slot of a half-open rung is taken by the first that gets it and not given
 //! back, as it is while its probe runs.
 
@@ -22,7 +22,7 @@ use std::time::Duration;
 /// A rung's times to first token are mixed in by so many of their quantiles.
 const POINTS: u32 = 200;
 
-/// Whom each of `needs` would call first at `now`; `None`: nobody, or it would wait. With
+/// Which rung each of `needs` would call first at `now`; `None`: none, or it would wait. With
 /// the same seed two boards are compared and not two draws of chance.
 #[must_use]
 pub fn replan(
@@ -105,7 +105,7 @@ pub fn lost_capability(
         let is_in = |rung: &&RungIndex| board.usable_by_all(**rung, now) != Err(PassedOver::Forced);
         ladder.rungs.iter().filter(is_in).filter_map(|rung| board.spec(*rung))
     };
-    // With nobody left it is the ladder that is lost, not a capability.
+    // Without a rung the ladder is lost, not a capability.
     left().next()?;
     let missing = |spec: &crate::ladder::RungSpec| spec.can.lacks(needs);
     if left().any(|spec| missing(spec).is_none()) { None } else { left().find_map(missing) }

@@ -1,4 +1,4 @@
-//! A losing probe, running on unseen.
+//! A losing probe that goes on in the background.
 //!
 //! A half-open breaker must learn from its probe also when another attempt was
 //! faster, or it would never close under hedging. So the loser keeps its slot
@@ -35,7 +35,7 @@ pub struct Probe {
     pub(crate) had_token: bool,
     /// When it is cut.
     pub(crate) hard: Time,
-    /// What it has said since it runs on unseen.
+    /// Its verdict since it goes on in the background.
     pub(crate) verdict: Option<TokenVerdict>,
 }
 
@@ -46,8 +46,8 @@ impl Probe {
         self.mark.filter(|_| !self.slow).map_or(self.hard, |mark| mark.min(self.hard))
     }
 
-    /// What it said about its rung, once it is done; `None` if it was called slow while
-    /// its request still ran: that has been told.
+    /// Its verdict on its rung, once it has one; `None` if it was reported as slow while its request
+    /// still ran.
     #[must_use]
     pub const fn verdict(&self) -> Option<TokenVerdict> {
         self.verdict
@@ -83,7 +83,7 @@ impl Probe {
     /// Its call is over without a token: it is done.
     pub fn ended(&mut self, now: Time, ending: &Ending, board: &mut Board) {
         board.serve(now, self.client);
-        // What it says is heard as if its client still waited.
+        // Its outcome counts as if its client still waited.
         let (retry_after, suspected) = (ending.retry_after(), is_suspicion(ending));
         let cause = is_own_fault(ending, self.stood_still).then_some(Cause::RelayFault);
         let excused = is_excused(ending, self.stood_still);
@@ -104,7 +104,7 @@ impl Probe {
         true
     }
 
-    /// Its rung was forced open: it is done, and has said nothing.
+    /// Its rung was forced open: it ends without a verdict.
     pub fn cut(&mut self, now: Time, board: &mut Board) {
         board.serve(now, self.client);
         self.end(now, AttemptOutcome::Cancelled.into(), None, board);

@@ -1,6 +1,6 @@
 //! What the first tokens of one kind of request usually take on one rung.
 //!
-//! A request that is told to think for a while, or to look at pictures, is no slow one. So each
+//! A request that lets the model think, or has pictures, takes longer without being slow. So each
 //! kind has its own histograms, and its own estimates from them. Two stand side by side. The
 //! *rolling* one follows the last minutes and sets the hedge delay. The *reference* is what the
 //! p95 is when the rung is well: fed only at full weight, it rises slowly, so that an incident

@@ -14,7 +14,7 @@
 //! | held | not until its end | held until then |
 //! | held | beyond its end | free; the doubling is forgotten a while later |
 //!
-//! Times are the core's own: whoever keeps them over a restart has to say them
+//! Times are the core's own: a caller that keeps them over a restart has to write them
 //! anew in the next life's time.
 
 use crate::breaker::{Breaker, BreakerSpec, State};
@@ -98,7 +98,7 @@ impl Default for RememberedBreaker {
 }
 
 impl Remembered {
-    /// The same rung under another key: what its old account was refused for says
+    /// The same rung under another key: the reason of the old account's refusal says
     /// nothing of the new one, so a hard-down is over and the next request is the probe.
     #[must_use]
     pub fn under_another_key(mut self) -> Self {

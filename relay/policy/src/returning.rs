@@ -1,31 +1,31 @@
-//! Slower is not sick: what the attempts since a rung left full weight say of it.
+//! A rung that is only slower is not sick: judges the attempts since it left full weight.
 //!
-//! A model that has become half as fast for good answers every call, only later than its
-//! reference; without this it would be locked out for ever. So the last probes and
-//! slow-start attempts are looked at together, and if they are steadily later the rung's
-//! reference follows them. An incident must not pass for that: whatever hangs or fails
-//! empties the list, and too many that are far too late are no new normal either.
+//! A model may become half as fast for good: it answers every call, only later than its reference.
+//! Without this rule it would stay out for ever. So the last probes and slow-start attempts are
+//! judged together. If they are steadily later, the reference follows them. An incident must not
+//! count as that: an attempt that hangs or fails empties the list, and too many that are far too
+//! late are not a new norm either.
 //!
-//! Losers of a race count as Kaplan and Meier count them, whenever they were cut: with the
-//! winners alone a rung whose hedges win looks faster than it is, and a stall that still
-//! grows passes for a little slower. For its sake, too, a rung that is away alone must have
-//! been so for a minute. With a neighbour away it is load, and the sooner its limits follow,
-//! the sooner the traffic settles.
+//! Losers of a race are counted by the method of Kaplan and Meier. With the winners alone, a rung
+//! whose hedges win looks faster than it is, and a stall that still grows looks like a rung that
+//! is a little slower. For the same reason a rung that is away alone must have been so for a
+//! minute. If another rung of its ladders is away too, the cause is load, and the sooner the
+//! limits follow, the sooner the traffic settles.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// So many attempts are judged together.
+/// How many attempts are judged together.
 const TOGETHER: usize = 10;
-/// Of which so many must have come after the mark before "slower" is said.
+/// How many of them must have come after the mark for the rung to count as slower.
 const AFTER_MARK: usize = 3;
-/// And the median must be so many times the usual one.
+/// How many times the usual median their median must be.
 const SLOWER: f64 = 1.25;
 /// A rung that became this much slower is sick unless it has been so for an hour.
 const MUCH_SLOWER: f64 = 2.4;
-/// Such a share of them may be much slower, or may never have brought a token.
+/// The largest share of them that may be much slower or without a token.
 const STRAGGLERS: f64 = 0.3;
-/// A rung that is away alone is not believed sooner: a stall may still grow.
+/// How long a rung that is away alone must have been so: a stall may still grow.
 const STEADY: Duration = Duration::from_secs(60);
 const LONG_AWAY: Duration = Duration::from_secs(3600);
 
@@ -66,7 +66,7 @@ impl Returning {
         self.push(Seen { net, came: false, after_mark });
     }
 
-    /// A hang, an error or a clock: what came before says nothing of being merely slower.
+    /// A hang, an error or a clock: earlier attempts no longer show a rung that is only slower.
     pub(crate) fn forget(&mut self) {
         self.seen.clear();
     }

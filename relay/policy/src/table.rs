@@ -13,7 +13,7 @@ pub enum Again {
     Retries,
     /// Once its hold has ended, if that is soon.
     AfterHold,
-    /// Once, and told what was wrong.
+    /// Once, with the problem in the request.
     Once,
 }
 
@@ -34,7 +34,7 @@ pub enum Next {
     Uncommitted,
 }
 
-/// What the client is told if nothing answers, from the strongest to the weakest.
+/// The client's error if no rung answers, from the highest rank to the lowest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
     /// The request itself is wrong.
@@ -49,10 +49,10 @@ pub enum Rank {
     BadGateway,
 }
 
-/// What an outcome says about its rung's health.
+/// An outcome's verdict on its rung's health.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing: it was nobody's fault, or the client's, or ours.
+    /// None: it was the client's fault, ours, or no one's.
     Nothing,
     /// The stream was good to its end.
     Good,
@@ -69,9 +69,9 @@ pub struct Row {
     pub again: Again,
     /// Next rung?
     pub next: Next,
-    /// What the client hears.
+    /// The rank of the client's error.
     pub rank: Rank,
-    /// What it says about the rung.
+    /// Its verdict on the rung.
     pub verdict: Verdict,
 }
 

@@ -1,10 +1,10 @@
 //! The walk: one request's progress on its ladder.
 //!
-//! This file takes the inputs apart and keeps the attempts; [`clocks`] holds
-//! the deadlines, [`onward`] decides what follows a failure.
+//! This file handles the inputs and keeps the attempts; [`clocks`] has the deadlines, [`onward`]
+//! decides what follows a failure.
 //!
 //! Several attempts may be in flight at once: [`hedge`] starts the further ones.
-//! [`forced`] is what happens when an operator takes a rung out meanwhile.
+//! [`forced`] handles a rung that an operator forces open meanwhile.
 
 mod clocks;
 mod forced;
@@ -27,12 +27,12 @@ use hedge::is_silent_probe;
 use shared::{AttemptKind, AttemptOutcome, Cause, PassedOver, RequestOutcome, TokenVerdict};
 use std::sync::Arc;
 
-/// Where the walk stands.
+/// The state of the walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Nothing of any attempt has reached the client.
     Walking,
-    /// The client belongs to this attempt.
+    /// The client gets this attempt's bytes.
     Committed(AttemptId),
     /// Over.
     Ended,
@@ -59,11 +59,11 @@ pub struct Walk {
     plan: Plan,
     /// The ladder's place on the board, for its budgets.
     at: LadderIndex,
-    /// Its number on the board, which tells its reports from another request's.
+    /// Its number on the board, which distinguishes its reports from another request's.
     number: u64,
     /// Hedges started, replacements apart.
     hedges: u32,
-    /// A hedge was refused, or had nobody to go to: it is not asked for again.
+    /// A hedge was refused by the budget or had no usable rung: none is tried again.
     hedge_refused: bool,
     /// A failed hedge has been replaced; that is done once.
     replaced: bool,
@@ -182,7 +182,7 @@ impl Walk {
         self.state == State::Walking
     }
 
-    /// Whether `attempt` was refused in a way that may speak of the request instead of our
+    /// Whether `attempt` was refused in a way that may be about the request instead of our
     /// account.
     #[must_use]
     pub fn is_suspected(&self, attempt: AttemptId) -> bool {
@@ -241,7 +241,7 @@ impl Walk {
         AttemptKind::Drill
     }
 
-    /// Nobody is usable and nobody was called: the one soonest to reopen is, once.
+    /// No rung is usable and none was called: the one that reopens soonest is called, once.
     fn last_resort(&self, board: &Board) -> Option<RungIndex> {
         let open = |reason| matches!(reason, PassedOver::Open | PassedOver::NoSlot);
         let passed = self.plan.passed_over.iter().filter(|(_, reason)| open(*reason));
@@ -307,7 +307,7 @@ impl Walk {
         if self.state != State::Walking {
             return;
         }
-        // It is held back because somebody else may still answer.
+        // It is held back because another attempt may still answer.
         let held_back = refusal && past_refusals && self.next_candidate(now, board).is_some();
         if !held_back {
             self.settle_hedge(kind, board);
@@ -338,8 +338,8 @@ impl Walk {
         attempt.status = ending.refused_with();
         let own_fault = is_own_fault(ending, attempt.stood_still);
         let excused = is_excused(ending, attempt.stood_still);
-        // After a finish reason only usage and terminator were due: a break there
-        // takes nothing from the answer, an error object still says that it is wrong.
+        // After a finish reason only usage and terminator are due. A break there takes nothing from
+        // the answer; an error object still makes it wrong.
         let outcome = match (attempt.finished, ending) {
             (Some((_, answer)), Ending::Broken(_)) => judge_answer(answer),
             _ => judge(ending, attempt.first_token.is_some()),
@@ -477,7 +477,7 @@ impl Walk {
         });
     }
 
-    /// The mark has passed without a token: said once, while the call still runs.
+    /// Reports, once, that the mark has passed without a token, while the call still runs.
     fn report_slow_if_due(&mut self, now: Time, id: AttemptId, board: &mut Board) {
         let size = self.need.size();
         let Some(attempt) = self.live(id) else { return };
@@ -500,8 +500,8 @@ impl Walk {
     ) {
         let losers: Vec<_> = self.in_flight().filter(|&id| id != winner).collect();
         for id in losers {
-            // A race that is lost after the mark says that it was slow, also where its
-            // deadline and the winner's token come in the same moment.
+            // An attempt that loses its race after the mark was slow, also if its deadline and the
+            // winner's token come at the same moment.
             self.report_slow_if_due(now, id, board);
             if self.attempt(id).is_some_and(is_silent_probe) {
                 self.detach(id, board, out);

@@ -1,14 +1,13 @@
-//! Whose requests speak against a rung.
+//! Which clients' requests are evidence against a rung.
 //!
 //! A request can be made so that it fails: a prompt on which a server breaks, one that is larger
 //! than a limit, one that makes the model think for minutes. Enough of them from one client look
 //! like an outage. So a rung is judged for everybody only by what would be left without any one
-//! client: the latest words of the others have to be bad as well. What one client's requests
-//! alone brought closes the rung to that client alone, for a short time, and its 429 holds the
-//! rung for that client alone.
+//! client: the latest outcomes of the others have to be bad as well. If only one client's requests
+//! fail, the rung is closed to that client alone, for a short time, and a 429 holds the rung for
+//! that client alone.
 //!
-//! Where no other client has asked for anything lately there is nobody to contradict it, and it is
-//! believed.
+//! If no other client has sent a request lately, one client's outcomes count in full.
 
 use crate::hold::Hold;
 use crate::time::Time;
@@ -16,21 +15,21 @@ use shared::PassedOver;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Older words do not count.
+/// Older outcomes do not count.
 const LATELY: Duration = Duration::from_secs(30);
-/// So many of the latest words count. At least half of them have to be bad.
+/// How many of the latest outcomes count. At least half of them have to be bad.
 const WORDS: usize = 4;
-/// A rung is closed to one client for so long.
+/// How long a rung is closed to one client.
 const SHUT: Duration = Duration::from_secs(5);
-/// So many clients are told apart; beyond them the one that was heard of least lately is forgotten.
+/// How many clients are kept apart; beyond them the least recent is forgotten.
 const CLIENTS: usize = 32;
 
-/// The last two clients that asked for anything, on whatever rung.
+/// The last two clients that sent a request, on any rung.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Present([Option<(u64, Time)>; 2]);
 
 impl Present {
-    /// `client` asks.
+    /// `client` sends a request.
     pub(crate) fn asks(&mut self, now: Time, client: u64) {
         let [latest, before] = self.0;
         let is_latest = latest.is_some_and(|(latest, _)| latest == client);
@@ -42,7 +41,7 @@ impl Present {
     }
 }
 
-/// What one client's latest requests said of a rung.
+/// The latest outcomes of one client's requests on a rung.
 #[derive(Debug, Clone, Default)]
 struct Witness {
     /// The latest first; whether each was bad.
@@ -83,12 +82,12 @@ impl Witnesses {
         }
     }
 
-    /// Whether what was said against the rung holds also without any one client.
+    /// Whether the evidence against the rung holds without any one client.
     pub(crate) fn agree(&self, now: Time, present: Present) -> bool {
         self.0.keys().all(|client| self.is_believed(now, *client, present))
     }
 
-    /// Whether the others say the same as `client`; where nobody else is there, it is believed.
+    /// Whether the other clients' outcomes agree with `client`'s; so they do if there are none.
     fn is_believed(&self, now: Time, client: u64, present: Present) -> bool {
         self.others(now, client).unwrap_or_else(|| present.is_alone(now, client))
     }

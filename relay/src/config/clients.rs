@@ -7,7 +7,7 @@ use super::stamp::{self, Stamp};
 use super::tree::{Placed, Table, Value};
 use toml::de::DeValue;
 
-/// A client: whoever holds one of its keys.
+/// A client: anyone with one of its keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientConfig {
     /// Its name in the journal.

@@ -1,4 +1,4 @@
-//! Who can reach the listeners: nobody from outside without a key or token.
+//! Checks that no listener can be reached from outside without a key or token.
 
 use super::admin::Admin;
 use super::report::At;

@@ -1,4 +1,4 @@
-//! What is wrong with a config, told so that it can be put right.
+//! The problems of a config, worded so that they can be fixed.
 //!
 //! An operator mends a config under pressure: every problem names its line,
 //! its key and its cure, and all of them come at once.

@@ -1,4 +1,4 @@
-//! How much of what an answer took and cost its client is told.
+//! How much a client gets to know about its answer's attempts and cost.
 
 use super::tree::Value;
 use toml::de::DeValue;

@@ -1,7 +1,7 @@
 //! Keys of parts that later versions build: known, checked, and without effect.
 //!
 //! They are accepted so that one config can serve two versions, and warned
-//! about so that nobody believes something to be on that is not.
+//! about so that no operator takes something for active that is not.
 
 use super::tree::{Table, Value};
 

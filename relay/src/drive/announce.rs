@@ -1,4 +1,4 @@
-//! What whoever watches the relay is told at once: what operators did, and what ended by itself.
+//! What watchers of the relay get at once: operators' actions, and overrides that ended by themselves.
 
 use crate::feed::Feed;
 use policy::operator::Names;
@@ -6,7 +6,7 @@ use policy::{LadderIndex, RungIndex};
 use shared::admin::FeedKind;
 use shared::admin::actions::{Action, ActionKind};
 
-/// Something happened that whoever watches the relay wants to know.
+/// An event that watchers of the relay get at once.
 #[derive(Debug)]
 pub(super) enum Announced {
     /// An operator did this.
@@ -28,7 +28,7 @@ pub(super) fn announce(feed: &Feed, names: &Names, what: &Announced) {
             let kind = if is_note { FeedKind::Note } else { FeedKind::Action };
             feed.publish(kind, action);
         }
-        // What it is now is told with the next look, a quarter of a second from now.
+        // The new state follows with the next snapshot, a quarter of a second from now.
         Announced::Rung(rung) => {
             tracing::debug!(rung = names.rung(*rung), "a rung's override");
         }

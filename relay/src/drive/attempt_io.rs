@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::oneshot;
 
-/// What is still done aside with what the provider has said.
+/// Work on the pool that the provider's answer still needs.
 pub(super) enum Later {
     /// A large answer is read.
     Read(oneshot::Receiver<(AnswerReader, Progress, BytesMut)>),
@@ -48,7 +48,7 @@ pub(super) struct AttemptIo {
     /// `None` before it is sent, and once the attempt has ended.
     pub(super) call: Option<Call>,
     pub(super) reader: AnswerReader,
-    /// What it said before it was committed.
+    /// The client's bytes from before the commit.
     pub(super) held: BytesMut,
     /// How much may be held back.
     pub(super) max_held: usize,
@@ -61,7 +61,7 @@ pub(super) struct AttemptIo {
     pub(super) error: Option<ProviderError>,
     /// What its answer must follow, where the relay checks that.
     pub(super) schema: Option<Arc<Schema>>,
-    /// What has to be done before anything else is heard.
+    /// What has to be done before more is read.
     pub(super) later: Option<Later>,
     /// The answer that did not, and why.
     pub(super) wrong: Option<Arc<Wrong>>,
@@ -75,7 +75,7 @@ pub(super) struct AttemptIo {
 }
 
 impl AttemptIo {
-    /// What the provider says next; its client's bytes go to `out`, or are held back.
+    /// The next news from the provider; the client's bytes go to `out`, or are held back.
     pub(super) fn poll_news(
         &mut self,
         cx: &mut Context<'_>,
@@ -132,8 +132,8 @@ impl AttemptIo {
         news
     }
 
-    /// Reads a large answer in one body. Nothing has been heard before it, so a new reader
-    /// stands for the one that reads.
+    /// Reads a large answer in one body, on the work pool. Nothing was read before it, so a new
+    /// reader takes this one's place meanwhile.
     fn read_on_pool(&mut self, body: Bytes) {
         Reading { reader: &mut self.reader, log: &mut self.log }.head(200);
         let new = AnswerReader::new(*self.reader.spec());
@@ -148,7 +148,7 @@ impl AttemptIo {
         })));
     }
 
-    /// Classifies an error, and checks an answer that is whole; aside, where that takes time.
+    /// Classifies an error, and checks a whole answer; on the work pool if that takes time.
     fn finish(&mut self, mut news: News, quotable: &Quotable<'_>) -> News {
         if let Some(failed) = news.failed.take() {
             match failed.classified(&self.rung, quotable) {
@@ -165,7 +165,7 @@ impl AttemptIo {
         news
     }
 
-    /// What was done aside, once it is.
+    /// The result of the work on the pool, once it is there.
     fn poll_later(
         &mut self,
         cx: &mut Context<'_>,
@@ -212,7 +212,7 @@ impl AttemptIo {
         )
     }
 
-    /// What the walk is told of an error, of which the log and the client are told later.
+    /// The walk's input for an error; log and client get theirs later.
     fn failed(&mut self, failed: Failed) -> Ending {
         let Failure { ending, detail, error } =
             failed.ending(Added { usage: self.added, all: self.reader.translates() });

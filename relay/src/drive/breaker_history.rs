@@ -1,4 +1,4 @@
-//! What the breakers did lately: why each stands as it does, and since when.
+//! The breakers' last transitions: why each is in its state, and since when.
 
 use parking_lot::Mutex;
 use policy::{Time, Transition};
@@ -86,7 +86,7 @@ pub(super) fn cause(rule: TransitionRule, n: u32, bad: u32) -> HealthCause {
     }
 }
 
-/// As watchers are told of it.
+/// As watchers get it.
 pub(super) fn row(
     transition: &Transition,
     at: UnixMillis,

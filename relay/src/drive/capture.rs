@@ -1,6 +1,6 @@
 //! A request that may be kept whole, for grading elsewhere.
 //!
-//! Only where its ladder says so, and only if a rung below the first one answered: that is
+//! Only if its ladder is configured for it, and only if a rung below the first one answered: that is
 //! when the answer may be worse than usual. What the client was sent is collected as it
 //! goes, and put together into one JSON body at the end.
 

@@ -2,7 +2,7 @@
 //! on the work pool, and then sent.
 //!
 //! While it is composed on the work pool nothing has been sent, and no clock of the attempt runs: the
-//! walk knows such requests ([`Need::sent_later`]), and is told when the call goes out.
+//! walk knows such requests ([`Need::sent_later`]), and gets an input when the call goes out.
 //!
 //! [`Need::sent_later`]: policy::Need::sent_later
 
@@ -102,7 +102,7 @@ impl Composing {
         matches!(self.state, State::OnPool(_))
     }
 
-    /// The call, what the rung is not told, and which names it has for the tools; once.
+    /// The call, what was left out for the rung, and the rung's names of the tools; once.
     pub(super) fn poll_call(
         &mut self,
         cx: &mut Context<'_>,
@@ -130,7 +130,7 @@ impl Composing {
                 left_out.extend(upstream.left_out);
                 (rung.provider.call(ask), left_out, upstream.names)
             }
-            // The plan leaves out rungs that cannot be told, so this is for the unforeseen.
+            // The plan leaves out rungs for which the request cannot be written: this should not happen.
             Some(Err(unable)) => (Call::unable(&unable.field), Vec::new(), Names::default()),
             None => {
                 let call = Call::own_fault("the relay failed to compose the request");

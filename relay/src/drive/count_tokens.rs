@@ -27,7 +27,7 @@ struct Count {
     _input_tokens: u64,
 }
 
-/// What the first usable rung that counts says; `None` where nobody does.
+/// The answer of the first usable rung that can count; `None` without one.
 pub async fn count_tokens(
     hub: &Hub,
     in_force: &InForce,

@@ -1,6 +1,6 @@
-//! A losing probe, running on unseen by its client.
+//! A losing probe that goes on in the background.
 //!
-//! Its request has its answer from somebody else; the breaker still waits for
+//! Its request has its answer from another rung; the breaker still waits for
 //! this one's first token, its end or its hard clock.
 
 use super::attempt_io::AttemptIo;
@@ -59,7 +59,7 @@ pub(super) fn run(relay: &Arc<Hub>, mut probe: Probe, mut io: AttemptIo) {
     });
 }
 
-/// Whether an operator has forced its rung open: then nobody calls it any more.
+/// Whether an operator has forced its rung open: then it is called no more.
 fn is_cut(relay: &Hub, probe: &mut Probe) -> bool {
     let (now, rung) = (wall::now(), probe.rung());
     relay.with_board(now, |board| {

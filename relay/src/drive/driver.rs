@@ -1,5 +1,5 @@
-//! Drives one request: polls its upstream calls and timers, tells the walk, and
-//! does what it says.
+//! Drives one request: polls its upstream calls and timers, gives their results to the walk, and
+//! carries out the walk's actions.
 //!
 //! Invariant: every input goes through [`Driver::input`], and every action it
 //! causes is done before the next input. `acting` carries the actions out,
@@ -76,7 +76,7 @@ pub struct Incoming {
     pub prompt: Option<usize>,
     /// What a whole answer must follow, where the relay can check that.
     pub schema: Option<Arc<Schema>>,
-    /// What the client is told beside its answer.
+    /// What the client gets beside its answer.
     pub stamp: Stamp,
     /// Its connection.
     pub peer: Arc<Peer>,
@@ -102,7 +102,7 @@ type Signalled = Pin<Box<dyn Future<Output = watch::Receiver<Signal>> + Send>>;
 fn signalled(mut signals: watch::Receiver<Signal>) -> Signalled {
     Box::pin(async move {
         if signals.changed().await.is_err() {
-            // The relay is gone, and with it whoever could have a word to say.
+            // The relay has ended: no signal can come any more.
             std::future::pending::<()>().await;
         }
         signals
@@ -155,7 +155,7 @@ pub struct Driver {
     handed_at: Option<Time>,
     signalled: Signalled,
     pauses: Pauses,
-    /// How often rungs had been forced open when it last looked whether it is on one.
+    /// The count of forced-open rungs when it last checked whether it is on one.
     forced_heard: u64,
     /// What the client is sent, where the request is to be kept whole.
     capture: Option<Capture>,
@@ -198,7 +198,7 @@ impl Driver {
         };
         relay.journal.start(start.clone());
         let seat = relay.live.began(ladder.index.0, live_at(accepted));
-        // Before the plan is made: what comes after it is heard.
+        // Before the plan is made, so that later signals are noticed.
         let signals = relay.signals.subscribe();
         let forced_heard = signals.borrow().forced;
         let signalled = signalled(signals);
@@ -402,7 +402,7 @@ impl Driver {
                 return Poll::Ready(());
             }
             if self.walk.is_waiting() {
-                // A breaker may have opened: the walk looks whether it waits there.
+                // A breaker may have opened: the walk checks whether it waits for that rung.
                 self.input(wall::now(), Input::Wake);
             }
             if forced != self.forced_heard {
@@ -465,7 +465,7 @@ impl Driver {
         self.log.bytes = self.log.bytes.saturating_add(bytes.len() as u64);
     }
 
-    /// A sign of life, if one is due and nothing else has been said.
+    /// A heartbeat, if one is due and nothing else was sent.
     fn take_beat(&mut self) -> Option<Bytes> {
         let due = std::mem::take(&mut self.beat_due);
         if !due || !self.head_sent || !matches!(self.phase, Phase::Running) {
@@ -582,7 +582,7 @@ fn need(
         sent_later: is_large(request.size()),
         unsupported: unsupported(request, in_force, ladder),
         dialect: dialect_number(request.dialect()),
-        // With one client there is nobody to be told from.
+        // With one client there is no other to distinguish it from.
         client: client.filter(|_| in_force.config.clients.len() > 1).map_or(0, number_of),
     }
 }

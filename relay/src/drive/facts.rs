@@ -1,5 +1,5 @@
-//! What the config says of rungs, ladders and providers, in the shape in which
-//! watchers are told, to be filled in with the moment's numbers: made when asked, from
+//! The config's part of the board: rungs, ladders and providers, to be filled in with the moment's
+//! numbers. Made on request, from
 //! the config that is in force then.
 
 use super::in_force::InForce;

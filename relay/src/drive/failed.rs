@@ -1,7 +1,7 @@
-//! A provider's error, from its words to what the policy core is told.
+//! Turns a provider's error into an input of the policy core.
 //!
-//! Providers quote what they were sent, so the words of an error are looked for in the request.
-//! Where that is large, the search is done aside.
+//! Providers quote what they were sent, so the words of an error are searched for in the request.
+//! In a large request the search is done on the work pool.
 
 use super::composing::is_large;
 use super::in_force::Rung;
@@ -25,7 +25,7 @@ pub(super) enum Quotable<'a> {
     Request(&'a Arc<ClientRequest>, &'a HeaderMap),
     /// A request that has gone: every word may be a quotation.
     Gone,
-    /// A request of the relay's own, which has none of the words that are looked for.
+    /// A request of the relay's own, which has none of the words that are searched for.
     Own,
 }
 
@@ -71,7 +71,7 @@ impl Failed {
         Self { error, response: None }
     }
 
-    /// Finds out what it means: at once, or aside, where that takes time.
+    /// Finds out what it means: at once, or on the work pool if that takes time.
     pub(super) fn classified(
         mut self: Box<Self>,
         rung: &Arc<Rung>,
@@ -99,7 +99,7 @@ impl Failed {
         classify(rung.provider.dialect(), &rung.matchers, status, &mut self.error, &quotes);
     }
 
-    /// What the walk is told, and what is kept of it.
+    /// The walk's input, and what is kept for log and client.
     pub(super) fn ending(self, added: Added) -> Failure {
         let Self { error, response } = self;
         let (signature, certain) = (error.signature, error.evidence == Evidence::Field);

@@ -16,7 +16,7 @@ pub(super) struct Words {
     pub(super) recoverable: bool,
 }
 
-/// Puts `failure` into words for whoever asked: an application often shows them to its
+/// Words `failure` for the client: an application often shows them to its
 /// user. `name` is the model that was asked for. `speaker` is the provider's own error, already
 /// without keys and hosts, where it may be passed on.
 pub(super) fn words(

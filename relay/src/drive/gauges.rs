@@ -1,4 +1,4 @@
-//! How the relay stands at a moment: the gauges, read from the board when a scraper asks. The
+//! The gauges of a moment, read from the board when a scraper asks. The
 //! metrics know neither journal nor board; this file reads both for them.
 
 use super::config_state::config_now;
@@ -13,7 +13,7 @@ use policy::{Board, LadderIndex, Time};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How the relay stands at this moment, for its numbers.
+/// The relay's gauges at this moment.
 #[must_use]
 pub fn gauges(hub: &Hub) -> Now {
     let (now, in_force) = (wall::now(), hub.in_force());

@@ -24,7 +24,7 @@ impl AllHeld {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Somebody who holds nothing yet.
+    /// A request that holds nothing yet.
     pub(super) fn nothing(self: &Arc<Self>) -> Held {
         Held { all: Arc::clone(self), bytes: 0 }
     }

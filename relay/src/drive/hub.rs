@@ -1,5 +1,5 @@
 //! What all requests share: the board, the config in force, the signals, and where the board's
-//! changes go. It knows none of its users: what looks at it or changes it takes `&Hub`.
+//! changes go. It knows none of its users: code that reads or changes it takes `&Hub`.
 
 use super::announce::{Announced, announce};
 use super::breaker_history::{self, BreakerHistory};
@@ -36,9 +36,9 @@ pub struct Hub {
     pub journal: Journal,
     /// What it did, in numbers.
     pub metrics: Metrics,
-    /// What it did lately, for whoever watches.
+    /// The live numbers of the last minutes, for watchers.
     pub live: Live,
-    /// What is told to whoever watches.
+    /// The feed for watchers.
     pub feed: Arc<Feed>,
     /// Items of answers that clients may refer to.
     pub items: Items,
@@ -51,7 +51,7 @@ pub struct Hub {
     breaker_history: BreakerHistory,
     pub(super) current_minute: CurrentMinute,
     pub(super) in_force: RwLock<Arc<InForce>>,
-    /// Who has which place on the board; held by whoever reloads.
+    /// Which rung has which place on the board; locked during a reload.
     pub(super) reloading: Mutex<Places>,
     /// Why the newest config was not put in force; `None`: it was.
     pub(super) refused: Mutex<Option<ConfigError>>,
@@ -61,7 +61,7 @@ pub struct Hub {
     pub(super) operators: OperatorState,
     /// The last requests of each ladder.
     pub(super) past: Past,
-    /// What every running request is told of at once.
+    /// Signals for all running requests at once.
     pub signals: Signals,
     /// What all running requests come to.
     pub load: Load,
@@ -172,7 +172,7 @@ impl Hub {
         transition: &Transition,
         version: u64,
     ) {
-        // What happens to one that has gone is nobody's business any more.
+        // Transitions of a removed rung are not reported.
         let Some(rung) = self.rung(transition.rung) else { return };
         let (rule, weight) = (transition.why, transition.weight);
         let text = transition.text();
@@ -238,7 +238,7 @@ impl Hub {
     }
 }
 
-/// What the board is told of a config's ladders.
+/// A config's ladders as the board takes them.
 pub(super) fn ladders(in_force: &InForce) -> Vec<(LadderIndex, Arc<LadderSpec>)> {
     in_force.ladders.iter().map(|ladder| (ladder.index, Arc::clone(&ladder.spec))).collect()
 }

@@ -47,7 +47,7 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// What `rung` is told instead of the client's own system prompt.
+    /// What `rung` gets instead of the client's own system prompt.
     #[must_use]
     pub fn text(&self, rung: RungIndex) -> Option<&str> {
         self.texts.get(&rung).map(|Secret(text)| text.as_str())
@@ -181,7 +181,7 @@ pub(super) struct Places {
     domains: Domains,
 }
 
-/// A config made ready, and what the board and the memory have to be told of it.
+/// A prepared config, and what board and memory need of it.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) in_force: InForce,

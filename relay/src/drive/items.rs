@@ -2,7 +2,7 @@
 //!
 //! Where an answer came from another dialect's provider no provider knows its items. So
 //! they are kept here for a while: per client, bounded in number, bytes and time. Whoever
-//! has most loses its oldest first, so that nobody can make others lose theirs.
+//! has most loses its oldest first, so that one client cannot make others lose theirs.
 
 use parking_lot::{Mutex, MutexGuard};
 use policy::Time;

@@ -1,4 +1,4 @@
-//! What the journal will be told: kept while a request runs, written at its end.
+//! The journal's record of a request: kept while it runs, written at its end.
 
 use super::in_force::Rung;
 use crate::provider::redact::is_plain_name;
@@ -19,11 +19,11 @@ const LONGEST_MODEL: usize = 128;
 /// Bytes of text per token, for estimates; true of English within a third.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// No call has so many tokens: a provider that says so is not believed, or one such
+/// No call has so many tokens: a larger count is not believed, or one such
 /// row would ruin every sum.
 const MOST_TOKENS: u64 = 1_000_000_000;
 
-/// How an attempt ended, as the walk says.
+/// How an attempt ended, from the walk.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AttemptEnding {
     pub(super) outcome: AttemptOutcome,
@@ -44,7 +44,7 @@ pub(super) struct AttemptLog {
     pub(super) bytes: u64,
     pub(super) status: Option<u16>,
     pub(super) detail: Option<String>,
-    /// Wishes of the request that its rung was not told.
+    /// Parts of the request that were left out for its rung.
     pub(super) left_out: Vec<&'static str>,
 }
 
@@ -135,7 +135,7 @@ impl AttemptLog {
     }
 }
 
-/// What was odd about an answer that no fault is told of, and about the counts `told`.
+/// Oddities of an answer without a fault, and of its counts `told`.
 fn odd(outcome: AttemptOutcome, facts: &Facts, told: Option<&Usage>) -> Option<String> {
     let dropped = (facts.dropped > 0).then(|| format!("{} event(s) dropped", facts.dropped));
     let unfinished = (outcome == AttemptOutcome::Ok && facts.done && facts.finish.is_none())

@@ -11,7 +11,7 @@ pub(crate) struct Machine {
     reading: AtomicUsize,
 }
 
-/// So many read at the same time: each takes a thread, and a disk that hangs keeps it.
+/// How many read at the same time: each takes a thread, and a disk that hangs keeps it.
 const READERS: usize = 8;
 
 impl Machine {

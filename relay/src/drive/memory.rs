@@ -3,8 +3,8 @@
 //! A rung's row is written when its breaker or its hold changes, and otherwise,
 //! if what is known of it has moved, once a minute and at the orderly end. So a
 //! kill costs a minute of a reference and never a cool-down or a hold. Handing a
-//! row over waits for nobody; it is done under the board's lock, so that the last
-//! word said of a rung is the last one written.
+//! row over does not wait; it is done under the board's lock, so that the newest row of a rung is
+//! the last one written.
 
 use crate::config::{ProviderConfig, RungConfig};
 use crate::wall;
@@ -32,16 +32,16 @@ const ALIVE: Duration = Duration::from_hours(24);
 pub(super) struct Identity {
     pub(super) name: Arc<str>,
     /// Of the provider, its address, and the model: with another one, what was learned
-    /// under this name is about somebody else.
+    /// under this name is about another rung.
     pub(super) fingerprint: Arc<str>,
     /// Of the key and the headers: with another one, a refused account may be mended.
     pub(super) key_tag: Arc<str>,
 }
 
 impl Identity {
-    /// `account` is what [`account`] says of its provider.
+    /// `account` is [`account`] of its provider.
     pub(super) fn new(name: Arc<str>, fingerprint: Arc<str>, account: &str) -> Self {
-        // Four digits tell two keys apart and are of no use to anybody who looks for one.
+        // Four digits distinguish two keys and reveal none.
         let key_tag = account.chars().take(4).collect::<String>().into();
         Self { name, fingerprint, key_tag }
     }
@@ -58,7 +58,7 @@ struct Written {
 /// A place on the board.
 #[derive(Debug)]
 struct Slot {
-    /// Who stands there; `None`: who did has gone, and is written no more.
+    /// The rung at this place; `None`: it was removed, and is not written any more.
     rung: Option<Identity>,
     written: Option<Written>,
 }
@@ -121,7 +121,7 @@ impl Memory {
         self.write(now, board, journal, |_, moved, _| moved);
     }
 
-    /// What the board says now is what the journal has: it came from there.
+    /// The board's state is already in the journal: it came from there.
     pub(super) fn is_as_written(&self, board: &Board) {
         for (index, slot) in self.slots().iter_mut().enumerate() {
             let what = board.remember(RungIndex(index));
@@ -164,7 +164,7 @@ fn hash(label: &str, parts: &[&str]) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Who a rung is, beyond its name: with another one, what was learned is about somebody else.
+/// A rung's identity beyond its name: with another one, its health is another rung's.
 pub(super) fn fingerprint(provider: &ProviderConfig, rung: &RungConfig) -> Arc<str> {
     let dialect = format!("{:?}", provider.dialect);
     let region = rung.region.as_deref().unwrap_or_default();
@@ -181,7 +181,7 @@ pub(super) fn account(provider: &ProviderConfig) -> String {
     hash("key", &parts)
 }
 
-/// Four digits tell two keys apart and are of no use to anybody who looks for one.
+/// Four digits distinguish two keys and reveal none.
 pub(super) fn key_tag(account: &str) -> Arc<str> {
     account.chars().take(4).collect::<String>().into()
 }
@@ -217,7 +217,7 @@ fn record(identity: &Identity, now: Time, what: &Remembered) -> HealthRecord {
     }
 }
 
-/// What a row says in this life's time; `None` if it makes no sense.
+/// A row in this process's time; `None` if it makes no sense.
 pub(super) fn remembered(row: &HealthRecord, now: Time, today: UnixMillis) -> Option<Remembered> {
     // A clock that was put back meanwhile must not make anything last longer.
     let time = |at| wall::time_of(now, today.max(row.at), at);

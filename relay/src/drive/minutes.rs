@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Once a second: tells the live numbers what the board alone knows, and writes a
+/// Once a second: gives the live numbers what only the board knows, and writes a
 /// minute that is over.
 pub(super) fn record_minute(hub: &Hub, now: Time) {
     let in_force = hub.in_force();
     let standing: Vec<_> = hub.with_board(now, |board| {
         let of = |ladder: &Ladder| {
-            // The first rung of which it is known says what its users take for late.
+            // The first rung with a mark sets what counts as late for its users.
             let mark = ladder.spec.rungs.iter().find_map(|rung| board.mark(*rung, Size::default()));
             (mark.map(record::millis), board.refusals(ladder.index).unwrap_or_default())
         };

@@ -12,7 +12,7 @@ pub(super) fn dialect_number(dialect: Dialect) -> u8 {
     place.and_then(|place| u8::try_from(place).ok()).unwrap_or(0)
 }
 
-/// The number by which the core tells models, and clients, apart.
+/// The numbers by which the core distinguishes models and clients.
 pub(super) fn number_of(name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);

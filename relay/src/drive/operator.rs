@@ -10,8 +10,9 @@
 //! - What was refused did nothing: its id may be used again.
 //!
 //! The parts: `change` makes changes and takes them back, `actions` are probes and notes,
-//! `check` calls a rung once, `record` keeps what was done, `current` says what is in force, `preview` what would be so from what
-//! `past` has kept, `restore` what an earlier life left.
+//! `check` calls a rung once, `record` keeps what was done, `current` reads what is in force,
+//! `preview` computes what a change would do from `past`, `restore` reads what was in force before
+//! a restart.
 
 mod actions;
 mod change;
@@ -75,7 +76,7 @@ pub fn find_action(hub: &Hub, id: &str) -> Option<Action> {
     Some(Action { in_force: in_force || stands, ..action })
 }
 
-/// Notes that stand, the oldest first.
+/// Notes in force, the oldest first.
 #[must_use]
 pub fn notes(hub: &Hub) -> Vec<Action> {
     hub.operators.lock().notes.clone()

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// So many answers are at hand without the journal.
+/// How many answers are kept in memory.
 const ANSWERS: usize = 1_000;
 
 pub(super) type AnswerReceiver = watch::Receiver<Option<Arc<str>>>;

@@ -6,7 +6,7 @@ use policy::{LadderIndex, Need};
 use shared::{UnixMillis, Usage};
 use std::collections::VecDeque;
 
-/// So many of each ladder.
+/// How many requests are kept of each ladder.
 const KEPT: usize = 500;
 
 /// One request of late.

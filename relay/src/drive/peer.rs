@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What the connection's IO tells about a client that is gone.
+/// What the connection's IO knows about its client.
 #[derive(Debug, Default)]
 pub struct Peer {
     stalled: AtomicBool,
@@ -15,7 +15,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Somebody who called from there.
+    /// A client with this address.
     #[must_use]
     pub fn at(address: Option<IpAddr>) -> Self {
         Self { address, ..Self::default() }

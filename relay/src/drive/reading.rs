@@ -1,4 +1,4 @@
-//! From what a provider said to what the policy core is told.
+//! Turns a provider's answer into inputs of the policy core.
 //!
 //! No judgement: a status stays a status, a break stays a break. The only
 //! words made here are details for the journal, in the relay's own language.
@@ -14,7 +14,7 @@ use policy::{Answer, Break, Ending, NoHead};
 /// What one word of a provider means to the walk.
 #[derive(Debug, Default)]
 pub(super) struct News {
-    /// The provider has told of an error, which is to be classified before it is an ending.
+    /// The provider has sent an error, which is to be classified before it is an ending.
     pub(super) failed: Option<Box<Failed>>,
     /// It was composed on the work pool, and goes out now.
     pub(super) sent: bool,

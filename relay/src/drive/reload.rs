@@ -2,7 +2,7 @@
 //!
 //! Everything that can go wrong goes wrong before anything is changed. Then the
 //! board, the memory and the config in force change under the board's lock, so
-//! that nobody plans with the one and walks on the other.
+//! that no request plans with one config and walks on another.
 
 use super::config_state::publish_config;
 use super::hub::{Hub, ladders};

@@ -6,9 +6,9 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use shared::Dialect;
 use std::time::Duration;
 
-/// The longest wait that a client is told.
+/// The longest wait in a Retry-After.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
-/// The longest wait on which an SDK may sleep while somebody waits: it does so without a word.
+/// The longest Retry-After of an interactive request: an SDK sleeps for it in silence.
 const LONGEST_SLEEP: Duration = Duration::from_secs(5);
 
 /// When asking again is worth while, for a client of a ladder that is `interactive` or not.
@@ -16,7 +16,7 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(5);
 pub struct AskAgain {
     /// From now.
     pub after: Duration,
-    /// Whether somebody waits for the answer.
+    /// Whether the request is interactive.
     pub interactive: bool,
 }
 
@@ -25,7 +25,7 @@ pub(super) const RUNG: HeaderName = HeaderName::from_static("x-belay-rung");
 pub(super) const ATTEMPTS: HeaderName = HeaderName::from_static("x-belay-attempts");
 pub(super) const HEDGED: HeaderName = HeaderName::from_static("x-belay-hedged");
 pub(super) const TTFT_MS: HeaderName = HeaderName::from_static("x-belay-ttft-ms");
-/// The request's id, under every name that an SDK looks for it: OpenAI's, Anthropic's.
+/// The request's id, under every name that an SDK reads: OpenAI's, Anthropic's.
 const REQUEST_IDS: [HeaderName; 3] = [
     HeaderName::from_static("x-belay-request-id"),
     HeaderName::from_static("x-request-id"),
@@ -87,8 +87,8 @@ pub fn set_id(headers: &mut HeaderMap, id: &str) {
 
 /// An error as a whole answer.
 ///
-/// The relay has tried already, so SDKs are told not to; only where it knows
-/// when asking again is worth while are they told that time instead.
+/// The relay has retried already, so SDKs must not; only if it knows when a retry is worth while
+/// do they get that time instead.
 #[must_use]
 pub fn error_reply(to: Dialect, error: &ClientError<'_>, ask_again: Option<AskAgain>) -> Reply {
     let ClientError { status, request_id, .. } = *error;
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(told(429, Some(60_001)), (seconds("60"), no()), "it would be too early");
         assert_eq!(told(429, None), (None, no()));
         assert_eq!(told(502, Some(1)), (None, no()));
-        // Where somebody waits, an SDK may not sleep for long.
+        // For an interactive request an SDK may not sleep for long.
         assert_eq!(told_on(true, 503, Some(5_000)), (seconds("5"), None));
         assert_eq!(told_on(true, 429, Some(5_001)), (seconds("6"), no()));
     }

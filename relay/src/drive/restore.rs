@@ -1,5 +1,5 @@
 //! The start after another life: what the journal kept is put back on the board
-//! before the first request, and whoever is on call is told what is still in force.
+//! before the first request, and one log line says what is still in force.
 
 use super::hub::Hub;
 use super::memory::{Memory, remembered};
@@ -13,7 +13,7 @@ use shared::{OverrideMode, UnixMillis};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often overrides are looked at for their end, and rungs for what they have learned.
+/// How often overrides are checked for their end, and rungs for health to write.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The moment of the restart, by both clocks.
@@ -36,7 +36,7 @@ pub fn restore(hub: &Hub, kept: &Kept) {
         }
     });
     restore_operators(hub, kept);
-    // Those whose time came while nobody was there.
+    // Those whose time came while the relay was down.
     hub.with_board(moment.now, |board| board.settle(moment.now));
 }
 

@@ -1,4 +1,4 @@
-//! What every running request is told of at once: the stop, forced-open rungs, breakers that
+//! Signals for all running requests at once: the stop, forced-open rungs, breakers that
 //! have opened.
 
 use parking_lot::Mutex;
@@ -16,7 +16,7 @@ pub enum Drain {
     Cut,
 }
 
-/// What every running request is told of at once.
+/// Signals for all running requests at once.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Signal {
     pub(super) drain: Drain,

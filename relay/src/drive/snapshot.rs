@@ -1,5 +1,5 @@
-//! How everything stands, for whoever watches: computed when asked, or four times a
-//! second while somebody has the feed open, and not at all otherwise.
+//! Snapshots of the board for watchers: made on request, and four times a second while the feed is
+//! read.
 
 mod states;
 #[cfg(test)]
@@ -20,17 +20,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 
-/// Watchers are told of changes this often at the most.
+/// The shortest time between two snapshots for watchers.
 const INTERVAL: Duration = Duration::from_millis(250);
-/// So many looks make a second.
+/// How many of them make a second.
 const PER_SECOND: u32 = 4;
-/// What is usual is read from the journal this often at the most.
+/// The shortest time between two reads of usual figures from the journal.
 const USUAL_EVERY: Duration = Duration::from_secs(120);
-/// A disk that does not answer holds a watcher up for so long.
+/// How long a watcher waits at most for a disk that does not answer.
 const DISK: Duration = Duration::from_secs(2);
 
-/// How everything stands now. Whoever goes on with the feed after its `seq` misses
-/// nothing.
+/// The board as it is now. A reader that goes on with the feed after its `seq` misses nothing.
 #[must_use]
 pub fn board(hub: &Hub, you: You) -> Board {
     let Snapshot { seq, rungs, ladders } = recent(hub, wall::now());
@@ -62,8 +61,8 @@ pub fn board(hub: &Hub, you: You) -> Board {
     }
 }
 
-/// What was seen a moment ago, while somebody watches: many who ask for the board must
-/// not make watchers be told more often than they are promised.
+/// The last snapshot, if it is young enough and the feed is read: requests for the board must not
+/// make watchers get changes more often than promised.
 fn recent(hub: &Hub, now: Time) -> Snapshot {
     let cache = hub.snapshot_cache.lock();
     let last = cache.last.as_ref().filter(|(at, _)| now.since(*at) < INTERVAL);
@@ -72,14 +71,14 @@ fn recent(hub: &Hub, now: Time) -> Snapshot {
     last.unwrap_or_else(|| refresh(hub, now))
 }
 
-/// Looks, and tells the feed what has changed since somebody looked last.
+/// Makes a snapshot, and publishes to the feed what has changed since the last one.
 fn refresh(hub: &Hub, now: Time) -> Snapshot {
     let mut cache = hub.snapshot_cache.lock();
     hub.feed.count_snapshot();
     let before = hub.feed.seq();
     let all = states::all(hub, now, &cache);
     states::publish(hub, &mut cache, &all);
-    // What happened while it was looked at may be missing in it: then from before.
+    // Events during the snapshot may be missing in it: then its number is the one before.
     let is_whole = !hub.feed.has_happened_since(before);
     let seq = if is_whole { hub.feed.seq() } else { before };
     let seen = Snapshot { seq, rungs: all.rungs, ladders: all.ladders };
@@ -87,8 +86,7 @@ fn refresh(hub: &Hub, now: Time) -> Snapshot {
     seen
 }
 
-/// What was told is no longer about these rungs and ladders: whoever watches starts
-/// anew.
+/// Rungs and ladders are others now: watchers start again from a new snapshot.
 pub(super) fn start_over(hub: &Hub) {
     let mut cache = hub.snapshot_cache.lock();
     cache.forget();
@@ -128,7 +126,7 @@ fn drain_state(hub: &Hub) -> DrainState {
     DrainState { on, streams, until_at: hub.signals.drain_ends() }
 }
 
-/// Reads what only the disk and the system know; for whoever is about to look.
+/// Reads what only the disk and the system know, before a snapshot.
 pub async fn prepare(hub: &Arc<Hub>) {
     let hub = Arc::clone(hub);
     let reading = tokio::task::spawn_blocking(move || {

@@ -1,4 +1,4 @@
-//! What was looked at last, for whoever watches.
+//! The last snapshot for watchers, and what it was made from.
 
 use journal::Usual;
 use policy::Time;
@@ -12,12 +12,12 @@ pub(super) struct Snapshot {
     pub(super) ladders: Vec<LadderState>,
 }
 
-/// What was looked at last.
+/// The last snapshot, and what it was made from.
 #[derive(Debug, Default)]
 pub(super) struct SnapshotCache {
-    /// Steps of the curves that watchers have been told of: rungs', then ladders'.
+    /// Steps of the curves that watchers have: rungs', then ladders'.
     pub(super) steps: Vec<u64>,
-    /// The last look, and when it was.
+    /// The last snapshot, and when it was made.
     pub(super) last: Option<(Time, Snapshot)>,
     pub(super) usual: Usual,
     pub(super) usual_at: Option<Time>,

@@ -2,8 +2,8 @@
 //!
 //! A worker is one thread with many tasks. While one task holds the thread, or the machine
 //! gives the thread no time, nothing that the others wait for is seen: a provider's answer
-//! lies in the socket, a deadline passes unnoticed. That time says nothing about a provider,
-//! so it is measured, and the policy core is told of it ([`Input::StoodStill`]).
+//! lies in the socket, a deadline passes unnoticed. That time is no evidence about a provider,
+//! so it is measured, and reported to the policy core ([`Input::StoodStill`]).
 //!
 //! A worker that never runs again cannot say so itself: [`watch_workers`] runs elsewhere and says
 //! it for those whose beat is long overdue.
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// How often a worker looks whether it runs.
+/// How often a worker records that it runs.
 const BEAT: Duration = Duration::from_millis(20);
 /// A shorter pause is normal: timers count milliseconds, and threads share their cores.
 const LEAST: Duration = Duration::from_millis(50);
@@ -42,7 +42,7 @@ thread_local! {
 /// What is known of this worker's pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Heart {
-    /// When the next beat is due; `None`: nobody counts here.
+    /// When the next beat is due; `None`: this thread has none.
     due: Option<Time>,
     /// All pauses together.
     total: Duration,
@@ -65,7 +65,7 @@ impl Heart {
     }
 }
 
-/// Pauses of this worker that somebody has not yet heard of.
+/// Pauses of this worker since they were read last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pause {
     /// How long they took together.

@@ -1,14 +1,14 @@
-//! Work that is done aside: on threads of its own, so that it holds up no worker.
+//! Long work on threads of its own, so that it blocks no worker.
 //!
 //! A worker serves many requests on one thread. What takes time in proportion to something
 //! that a client or a provider sent (a large body, a schema) would make all of them wait.
-//! It is done here instead, the smallest first: a large request is then slower, and nobody
+//! It is done here instead, the smallest first: a large request is then slower, and no other one
 //! else is.
 //!
 //! There are two sets of threads. [`WorkPool::Bulk`] reads and writes requests: its work is
 //! linear in their size. [`WorkPool::Checks`] makes schemas ready and checks answers against
 //! them; that work is bounded, but by an estimate, so it may not stand in the way of the
-//! first. A thread cannot be stopped: who waits for a check waits with a deadline.
+//! first. A thread cannot be stopped, so a check is waited for with a deadline.
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::cmp::Reverse;

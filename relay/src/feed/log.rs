@@ -1,4 +1,4 @@
-//! What happened and how it is, in the order in which watchers are told.
+//! Events and states in the order in which watchers get them.
 
 pub(super) mod listener;
 #[cfg(test)]
@@ -13,7 +13,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tokio::sync::watch;
 
-/// Events that happened and are kept for those who come back.
+/// How many events are kept for readers that reconnect.
 const LOG: usize = 1024;
 /// Batches of requests that are kept for slow readers.
 const BATCHES: usize = 8;
@@ -76,7 +76,7 @@ struct Inner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gone;
 
-/// What is told, and to whom.
+/// The events, and their readers.
 #[derive(Debug)]
 pub struct Feed {
     boot: String,
@@ -84,7 +84,7 @@ pub struct Feed {
     newest: watch::Sender<u64>,
     watching: watch::Sender<usize>,
     wants_requests: AtomicUsize,
-    /// How often somebody had what is computed for watchers computed.
+    /// How many snapshots were computed for watchers.
     snapshots: AtomicU64,
 }
 
@@ -126,7 +126,7 @@ impl Feed {
         inner.log.back().is_some_and(|event| event.seq > seq) || inner.forgotten > seq
     }
 
-    /// Tells at once that something happened. What is no JSON is not told.
+    /// Publishes an event at once. What is no JSON is not published.
     pub fn publish<T: Serialize + ?Sized>(&self, kind: FeedKind, data: &T) {
         let Some(said) = json(data) else { return };
         let seq = {
@@ -159,8 +159,8 @@ impl Feed {
         self.wake(seq);
     }
 
-    /// There are other rungs and ladders than before: whoever watches starts again from a
-    /// snapshot, and what was told of how they are is void.
+    /// Rungs and ladders are others than before: watchers start again from a snapshot, and earlier
+    /// states are void.
     pub fn start_over(&self) {
         let seq = {
             let mut inner = self.inner();
@@ -219,7 +219,7 @@ impl Feed {
         *self.watching.borrow() > 0
     }
 
-    /// Waits until somebody watches.
+    /// Waits until there is a watcher.
     pub async fn until_watched(&self) {
         let mut watching = self.watching.subscribe();
         // The sender lives as long as this feed, so this cannot fail.
@@ -305,7 +305,7 @@ fn json<T: Serialize + ?Sized>(data: &T) -> Option<Vec<u8>> {
     }
 }
 
-/// Somebody who watches.
+/// A watcher.
 #[derive(Debug)]
 struct Present {
     id: u64,

@@ -100,7 +100,7 @@ pub(super) async fn serve(
     let ended = tokio::select! {
         biased;
         ended = connection.as_mut() => ended,
-        // Somebody waits for the seat, or nobody has asked for anything: no last words.
+        // Another connection waits for the seat, or this one never sent a request: close at once.
         () = seat.asked_to_leave() => return,
         () = never_asks(&seat) => return,
         // After the connection, so that it sees how that has left the socket.
@@ -188,7 +188,7 @@ async fn last_words(relay: &Hub) {
     tokio::time::sleep(LAST_WORDS).await;
 }
 
-/// A client's socket, and whether somebody waits for what it says next.
+/// A client's socket, and whether a reader waits for its next bytes.
 struct Socket {
     stream: TcpStream,
     /// The last read found nothing and will be told of more, of a client that leaves too.

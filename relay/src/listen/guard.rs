@@ -1,4 +1,4 @@
-//! Host and Origin: a web page of somebody else's must not be able to use a
+//! Host and Origin: a foreign web page must not be able to use a
 //! relay that only its machine's owner is meant to reach.
 //!
 //! A request must also say once, and only once, which host it is for: where two

@@ -2,9 +2,9 @@
 //! room for another one.
 //!
 //! A connection holds a *seat*. While a request runs on it, it is left alone. Otherwise it is
-//! idle, and whoever comes to a full house takes the place of an idle one: first of one that
+//! idle, and a new connection takes the place of an idle one if all are taken: first of one that
 //! has never sent a whole request, of the address that has the most of those; then of the one
-//! that has been idle for longest. So whoever sends a request gets in at once, however many
+//! that has been idle for longest. So a client that sends a request gets in at once, however many
 //! silent or half-sent connections a stranger keeps.
 
 use parking_lot::{Mutex, MutexGuard};
@@ -24,7 +24,7 @@ pub(super) struct Seats {
 #[derive(Debug, Default)]
 struct Idle {
     next: u64,
-    /// Newcomers who wait for a seat.
+    /// New connections that wait for a seat.
     waiting: usize,
     seats: BTreeMap<u64, Entry>,
 }
@@ -42,7 +42,7 @@ impl Seats {
         Self { free, idle: Arc::default() }
     }
 
-    /// A seat for somebody who has come; waits only if a request runs on every other one.
+    /// A seat for a new connection; waits only if a request runs on every other one.
     pub(super) async fn take(&self, address: Option<IpAddr>) -> Arc<Seat> {
         let permit = match Arc::clone(&self.free).try_acquire_owned() {
             Ok(permit) => Some(permit),
@@ -82,7 +82,7 @@ impl Seats {
     }
 }
 
-/// A newcomer who waits, until it is dropped.
+/// A new connection that waits, until it is dropped.
 struct Waiting<'a>(&'a Seats);
 
 impl<'a> Waiting<'a> {
@@ -248,7 +248,7 @@ mod tests {
         };
         let (newcomer, ()) = tokio::join!(seats.take(from(2)), leaving);
         assert!(!newcomer.has_asked());
-        // Where everybody is at work, whoever is done first makes room.
+        // If requests run on all, the first that ends makes room.
         newcomer.be_busy();
         let done = async {
             busy.be_idle();

@@ -1,4 +1,4 @@
-//! What attempts did: how they ended, what they said of their rung, what they cost.
+//! Metrics of attempts: outcomes, verdicts, costs.
 
 use super::dollars::Dollars;
 use super::series::Series;

@@ -1,7 +1,7 @@
-//! How the relay stands at this moment: breakers, holds, budgets, journal.
+//! The gauges of this moment: breakers, holds, budgets, journal.
 //!
-//! Nobody keeps these up to date: they are read when somebody asks, and so
-//! cannot be wrong, and cost nothing while nobody looks.
+//! They are not kept up to date, but read for each scrape: so they cannot be wrong, and cost nothing
+//! between scrapes.
 
 use super::Names;
 use super::series::Series;
@@ -24,7 +24,7 @@ const HELD: &str = "Bytes of requests, and of answers not yet passed on, that ru
 /// Where stalls are told apart, in seconds.
 const STALL: [f64; 8] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
-/// How the relay stands.
+/// The relay's gauges.
 #[derive(Debug, Clone, Default)]
 pub struct Now {
     /// Every rung.
@@ -49,7 +49,7 @@ pub struct Now {
     pub config: ConfigNow,
 }
 
-/// How the config stands.
+/// The config's gauges.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ConfigNow {
     /// Counts the configs of this relay's life, from 1.
@@ -60,7 +60,7 @@ pub struct ConfigNow {
     pub ok: bool,
 }
 
-/// How a rung stands.
+/// A rung's gauges.
 #[derive(Debug, Clone)]
 pub struct RungNow {
     /// Its name in the config.
@@ -81,7 +81,7 @@ pub struct RungNow {
     pub reference: Option<Duration>,
 }
 
-/// How a ladder stands.
+/// A ladder's gauges.
 #[derive(Debug, Clone)]
 pub struct LadderNow {
     /// Its name in the config.
@@ -96,7 +96,7 @@ pub struct LadderNow {
     pub refused_retries: u64,
 }
 
-/// How the journal stands.
+/// The journal's gauges.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct JournalNow {
     /// Records are being written, and in time.

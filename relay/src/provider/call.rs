@@ -1,4 +1,4 @@
-//! One upstream call, polled for what it says.
+//! One upstream call, polled for its events.
 //!
 //! Dropping a call closes its connection, silent or not: that is how an
 //! attempt is cut.
@@ -18,7 +18,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// Error bodies are read up to here; what follows says nothing more.
+/// Error bodies are read up to this size.
 const MAX_ERROR_BODY: usize = 64 * 1024;
 
 /// The body of an error that does not come within this is not waited for: its status
@@ -106,7 +106,7 @@ impl std::fmt::Debug for Call {
 }
 
 impl Provider {
-    /// Starts a call; poll it for what the provider says.
+    /// Starts a call; poll it for the provider's answer.
     #[must_use]
     pub fn call(self: &Arc<Self>, ask: Ask<'_>) -> Call {
         let url = endpoint::url_for(self.config.dialect, &self.url, ask.endpoint, ask.model);
@@ -171,7 +171,7 @@ impl Call {
         });
     }
 
-    /// What is said next. After an ending, and after `Whole` or `Status`, nothing is.
+    /// The next event. After an ending, and after `Whole` or `Status`, there is none.
     pub fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<CallEvent> {
         match &mut self.state {
             State::Opening(opening) => {
@@ -266,7 +266,7 @@ async fn receive(
         {
             (whole(response, max_answer).await, None)
         }
-        // The type is the provider's text: only its shape is told, never its content.
+        // The type is the provider's text: only its shape is reported, never its content.
         Some(kind) if kind.eq_ignore_ascii_case("text/html") => {
             (CallEvent::NotTheDialect("content type text/html".to_owned()), None)
         }
@@ -289,7 +289,7 @@ async fn whole(mut response: reqwest::Response, limit: usize) -> CallEvent {
     }
 }
 
-/// The start of an error's body; one that breaks off, or hangs, still says what it said.
+/// The start of an error's body; of one that breaks off or hangs, what came until then.
 async fn start_of(mut response: reqwest::Response, limit: usize) -> Bytes {
     let mut body = BytesMut::new();
     let reading = async {

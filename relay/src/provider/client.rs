@@ -145,7 +145,7 @@ impl Provider {
     pub fn new(config: &config::ProviderConfig) -> Result<Self, CannotBuild> {
         let wrong = |why| CannotBuild { provider: config.name.clone(), why };
         let roots = roots(config).map_err(wrong)?;
-        // What is wrong with the settings is told now, not at the first request.
+        // Wrong settings are reported now, not at the first request.
         Clients::build(config, roots.as_deref()).map_err(wrong)?;
         let slots = config.max_connections.map(|most| Arc::new(Semaphore::new(most)));
         Self::with(config, roots, NUMBERS.fetch_add(1, Ordering::Relaxed), Arc::default(), slots)
@@ -233,7 +233,7 @@ impl Provider {
         }
     }
 
-    /// What it speaks.
+    /// Its dialect.
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
         self.config.dialect

@@ -15,7 +15,7 @@ tokio::task_local! {
     static CONNECTED: Arc<AtomicBool>;
 }
 
-/// Runs `call` and tells whether it made a new connection.
+/// Runs `call`; also returns whether it made a new connection.
 pub(super) async fn watching<F: Future>(call: F) -> (F::Output, bool) {
     let mark = Arc::new(AtomicBool::new(false));
     let answer = CONNECTED.scope(Arc::clone(&mark), call).await;
@@ -53,7 +53,7 @@ where
     }
 
     fn call(&mut self, request: R) -> S::Future {
-        // Outside a watched call (a connection made ahead) there is nobody to tell.
+        // A connection made ahead belongs to no watched call.
         let _outside_a_call = CONNECTED.try_with(|mark| mark.store(true, Ordering::Relaxed));
         self.inner.call(request)
     }

@@ -1,4 +1,4 @@
-//! Host names are looked up on threads of their own, once for all who ask at the same time.
+//! Host names are looked up on threads of their own, once for all calls that need one at the same time.
 //!
 //! The system's look-up cannot be cancelled, and it may hang. If each call began one of its
 //! own, an outage of name servers would cost one thread for each request, without a bound.

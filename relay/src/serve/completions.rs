@@ -157,7 +157,7 @@ async fn complete(
     }
 }
 
-/// Everything that can be wrong with a request, before any provider hears of it.
+/// Checks a request completely before any provider is called.
 pub(super) async fn check(
     relay: &Arc<Hub>,
     in_force: &InForce,
@@ -233,7 +233,7 @@ pub(super) async fn check(
     Ok((ladder, Arc::new(told.await?), held))
 }
 
-/// Does `work` on something of this size, where it holds up nobody.
+/// Does `work` on something of this size: here, or on the work pool if it is large.
 async fn here_or_on_pool<T: Send + 'static>(
     size: usize,
     work: impl FnOnce() -> T + Send + 'static,

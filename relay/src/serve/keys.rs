@@ -26,7 +26,7 @@ pub(super) fn client<'a>(
         // Where Anthropic's SDKs put it.
         .or_else(|| headers.get("x-api-key").and_then(|value| value.to_str().ok()).map(str::trim));
     let hash: [u8; 32] = Sha256::digest(presented.unwrap_or_default().as_bytes()).into();
-    // Every key is compared, so that the time tells nothing about which one came close.
+    // Every key is compared, so that the time does not reveal which one came close.
     let mut found = None;
     for client in clients {
         for key in &client.keys {

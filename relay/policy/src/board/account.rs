@@ -9,14 +9,14 @@ use crate::transition::Tip;
 use shared::TransitionRule;
 use std::time::Duration;
 
-/// A refused account is not called for so long.
+/// How long a refused account is not called.
 const HARD_DOWN: Duration = Duration::from_secs(300);
 
 impl Board {
-    /// Whether a refusal takes the rung down. A request takes down one rung at most, and by
-    /// itself never the last one of a ladder: what it says may be its own doing. A refusal that
-    /// may speak of the request needs a second one, with no token between; it never takes the
-    /// last rung of a ladder.
+    /// Whether a refusal takes the rung down. One request takes down at most one rung, and alone
+    /// never a ladder's last one: the refusal may be about the request. A refusal that is only
+    /// suspected to be about the account needs a second one with no token between, and never takes
+    /// down a ladder's last rung.
     pub(super) fn is_believed(&mut self, rung: RungIndex, now: Time, report: &Report) -> bool {
         let witness = Witness { walk: report.walk, client: report.client };
         let mut others = self.rungs.iter().enumerate().filter(|(at, _)| *at != rung.0);

@@ -1,11 +1,10 @@
-//! A board for another config: whoever stays keeps what is known of them.
+//! The board for another config: rungs and ladders that stay keep their state.
 //!
-//! A place on the board is for life. Walks in flight hold places of the config
-//! that they began with, and what they report must reach the rung they dialled;
-//! so new rungs and ladders are appended, and those that have gone keep their
-//! places, unseen by whoever plans from now on. One that comes back as it was
-//! finds its place again. What is lost is a few kilobytes for each rung that a
-//! reload replaced.
+//! A place on the board is never given away. Running walks hold places of the config that they
+//! began with, and their reports must reach the rung they dialled. So new rungs and ladders are
+//! appended, and removed ones keep their places, which new plans do not use. One that comes back
+//! unchanged gets its own place again. The cost is a few kilobytes for each rung that a reload
+//! replaced.
 
 use super::Board;
 use crate::health::Health;
@@ -36,8 +35,8 @@ pub struct Placed {
     pub at: RungIndex,
     /// Its limits from here on.
     pub spec: RungSpec,
-    /// The place of who had its name before, if that was another: an operator's
-    /// override is about the name, and goes over.
+    /// The place of another rung that had this name before: an operator's override belongs to the
+    /// name, and is taken over.
     pub heir_of: Option<RungIndex>,
     /// Whether its provider's account has another key than before.
     pub another_key: bool,
@@ -69,7 +68,7 @@ impl Board {
                 self.under_another_key(at, now);
             }
         }
-        // Nobody is spared for the sake of a ladder that nobody can ask for any more.
+        // A ladder that was removed keeps no rung from opening.
         let no_rungs = Arc::new(LadderSpec::default());
         self.ladders.iter_mut().for_each(|ladder| ladder.spec = Arc::clone(&no_rungs));
         for (at, spec) in ladders {

@@ -90,7 +90,7 @@ pub fn apply(board: &mut Board, attributions: &mut Attributions, steps: &Steps, 
     let time = |at: Option<UnixMillis>| at.map(|at| moment.time_of(at));
     for force in &steps.forces {
         let is = board.forced(force.rung, now).map(|(mode, _)| mode).unwrap_or_default();
-        // What is not there need not be ended: no new version, and nobody is told off for it.
+        // An override that is not in force need not be ended: no new version, and no refusal.
         if force.mode == OverrideMode::Auto && is == OverrideMode::Auto {
             continue;
         }

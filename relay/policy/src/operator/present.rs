@@ -1,4 +1,4 @@
-//! What is so now, and who stands behind it.
+//! What is in force now, and who set it.
 
 use super::attribution::Attributions;
 use super::names::Names;

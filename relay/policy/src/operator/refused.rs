@@ -1,4 +1,4 @@
-//! Why a change was refused. Each says what to do; nothing has changed then.
+//! Why a change was refused, and what to do. A refused change has changed nothing.
 
 use shared::RefusedReason;
 use shared::admin::changes::{Present, RefusalDetail};
@@ -37,7 +37,7 @@ const fn kind(reason: RefusedReason) -> RefusalKind {
 pub struct Refused {
     /// How.
     pub kind: RefusalKind,
-    /// For whoever called.
+    /// The text for the caller.
     pub detail: Box<RefusalDetail>,
 }
 

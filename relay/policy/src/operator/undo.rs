@@ -29,7 +29,7 @@ pub fn plan_undo(
         let message = format!("'{}' was a {}: it is not taken back.{more}", undone.id, undone.kind);
         return Err(Refused::new(RefusedReason::NoUndo, message));
     };
-    // What was only looked at, or was so already, is none of its doing.
+    // What the action only expected, or what was in force already, it did not change.
     let mut steps = Steps::default();
     for now in &after.rungs {
         let then = before.rungs.iter().find(|then| then.rung == now.rung);

@@ -19,9 +19,9 @@ use crate::time::Time;
 use shared::{AttemptKind, AttemptOutcome, RequestOutcome};
 use std::time::Duration;
 
-/// A rung that has opened is left as soon as there is somebody to go to: looked for this often.
+/// How often an attempt on an opened rung checks whether another rung is usable.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// A moment that does not come.
+/// A moment that never comes.
 const NEVER: Time = Time(u64::MAX);
 
 /// What ran out on one attempt.
@@ -106,7 +106,7 @@ impl Walk {
             Expired::Opened => return self.leave_an_opened_rung(now, id, board, out),
             Expired::Soft => return self.soft(now, id, board, out),
             Expired::Quiet => return self.report_quiet(now, id, board),
-            // A request that may not be sent twice ends here too: nobody else will be asked.
+            // A request that may not be sent twice ends here too: no other rung will be called.
             Expired::FirstToken { explicit: false, .. }
                 if !self.has_side_effects() && !self.somebody_else(now, id, board) =>
             {
@@ -125,9 +125,9 @@ impl Walk {
         self.after(now, id, outcome, None, board, out);
     }
 
-    /// The soft first clock: if somebody can be called and the budget allows it, they are,
-    /// and the silent attempt is cut; if not, the hard clock remains. A rung that answers,
-    /// only late, keeps its attempts: its token is likelier than anybody else's.
+    /// The soft first clock: if another rung is usable and the budget has a token, that rung is
+    /// called and the silent attempt is cut; if not, the hard clock remains. A rung that is only
+    /// late keeps its attempts, because its token is still the likeliest to come.
     fn soft(&mut self, now: Time, id: AttemptId, board: &mut Board, out: &mut Vec<Action>) {
         let Some(rung) = self.attempt(id).map(|attempt| attempt.rung) else { return };
         let clock = board.soft_clock(rung, self.need.size());
@@ -201,7 +201,7 @@ impl Walk {
         self.dial(now, next, AttemptKind::Failover, false, board, out);
     }
 
-    /// Half of the second clock has passed in silence: said once, while the stream may
+    /// Half of the inter-token clock has passed in silence: reported once, while the stream may
     /// still go on.
     fn report_quiet(&mut self, now: Time, id: AttemptId, board: &mut Board) {
         let Some(attempt) = self.live(id) else { return };
@@ -239,7 +239,7 @@ impl Walk {
         let own = spec.ttft.or(self.ladder.ttft);
         let (span, explicit): (Duration, bool) =
             own.map_or((DEFAULT_TTFT, false), |own| (own, true));
-        // Before the first token only signs of life that count have been heard.
+        // Before the first token this is moved only by signs of life that count.
         let due = attempt.last_sign_of_life.plus(span);
         let waived = attempt.ttft_waived.filter(|_| !explicit);
         let at = waived.map_or(due, |until| due.max(until));
@@ -254,8 +254,8 @@ impl Walk {
         let after = |span: Option<Duration>| span.map(|span| attempt.dialled.plus(span));
         let size = self.need.size();
         let mark = after(board.mark(attempt.rung, size).filter(|_| !attempt.slow));
-        // What a rung takes that nobody has seen yet an operator may know better: one who sets
-        // the first clock, or lets pings count since the model thinks in silence.
+        // Without a reference the operator may know better how long this rung takes: the config
+        // sets the first clock, or lets pings count because the model thinks in silence.
         let spec = &*attempt.spec;
         let told = spec.pings_count || spec.ttft.or(self.ladder.ttft).is_some();
         let is_due = !attempt.soft_waived && (!told || board.has_reference(attempt.rung, size));

@@ -1,9 +1,8 @@
-//! An operator takes a rung out while walks are on it.
+//! An operator forces a rung open while walks have attempts on it.
 //!
-//! Whoever forces a rung open wants nobody to wait for it any longer. What is
-//! committed belongs to its client and runs on, unless the operator says that it
-//! is to end; everything else on the rung is cut and goes elsewhere at once. That costs no budget: it is not the
-//! request's doing, and a whole ladder's traffic may have to move together.
+//! No request waits for that rung any longer. A committed stream goes on, unless the operator also
+//! cuts streams. Every other attempt on the rung is cut and fails over at once. That costs no
+//! budget: the request did not cause it, and a whole ladder's traffic may have to move at once.
 
 use super::{State, Walk};
 use crate::action::{Action, FailureReason};
@@ -27,7 +26,7 @@ impl Walk {
         if self.state != State::Walking {
             return;
         }
-        // An answer that has named its finish reason is whole: cutting it would help nobody.
+        // An answer with a finish reason is whole: cutting it would help no client.
         let is_cut = |attempt: &&Attempt| {
             attempt.rung == rung && attempt.in_flight() && attempt.finished.is_none()
         };
@@ -47,7 +46,7 @@ impl Walk {
             return self
                 .fail(plain_failure(FailureReason::Deadline, 504, RequestOutcome::Deadline), out);
         }
-        // Its body was sent: nobody knows what it has set off already.
+        // Its body was sent: it may have had effects already.
         if self.has_side_effects() && !cut.is_empty() {
             return self.give_up(now, board, out);
         }
@@ -69,7 +68,7 @@ impl Walk {
         }
     }
 
-    /// Streams of `rung` are to end: of two evils, an answer that is cut and says so.
+    /// Cuts the streams of `rung`: their clients get an error in the stream.
     pub(super) fn cut_stream(
         &mut self,
         now: Time,

@@ -1,8 +1,8 @@
 //! Hedges and races: a second attempt while the first is still silent.
 //!
-//! A hedge is asked for once. It needs a rung that nobody has called, another
-//! failure domain first, and a token of the ladder's budget; only the hedge of a
-//! probe is free, since that is what makes probing with live requests bearable.
+//! A request is hedged once. A hedge needs a rung that this walk has not called, preferably in
+//! another failure domain, and a token of the ladder's budget. Only the hedge of a probe is free:
+//! without it a client would pay for the probe with its wait.
 
 use super::{State, Walk};
 use crate::action::Action;
@@ -103,7 +103,7 @@ impl Walk {
         })
     }
 
-    /// Whether a token decides a race that had a hedge in it, and tells the budget.
+    /// Whether a token decides a race with a hedge; reports that to the budget.
     pub(super) fn settle_hedge(&mut self, winner: AttemptKind, board: &mut Board) {
         if self.hedges > 0 && !self.settled {
             self.settled = true;
@@ -122,7 +122,7 @@ impl Walk {
     }
 }
 
-/// Whether an attempt is a half-open breaker's probe and has not said anything yet.
+/// Whether an attempt is a half-open breaker's probe without a token so far.
 pub(super) const fn is_silent_probe(attempt: &Attempt) -> bool {
     attempt.ticket.probe && attempt.in_flight() && attempt.first_token.is_none()
 }

@@ -23,9 +23,9 @@ const BACK_OFF: Duration = Duration::from_millis(250);
 const LONGEST_BACK_OFF: Duration = Duration::from_millis(1500);
 /// A wait must leave this much of the third clock for the answer itself.
 const ROOM_FOR_AN_ANSWER: Duration = Duration::from_secs(5);
-/// A taken probe slot is looked at again after this.
+/// How long to wait before a taken probe slot is checked again.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// So many empty answers are believed. Those of rungs that cost nothing are not counted.
+/// How many empty answers end the walk. Those of free rungs are not counted.
 const EMPTIES_BELIEVED: usize = 2;
 
 impl Walk {
@@ -99,8 +99,8 @@ impl Walk {
         let is_ours = complains && !plain;
         let stale = matches!(ending, Some(Ending::NoHead(NoHead::Stale)));
         if (is_ours || stale) && self.has_attempts_left() {
-            // The relay's own field, or its reuse of a connection, was at fault: that says
-            // nothing of the request or the rung.
+            // The cause was the relay's own field or its reused connection: that is no evidence
+            // about the request or the rung.
             if let Some(attempt) = self.attempts.iter_mut().find(|attempt| attempt.id == id) {
                 attempt.repeated = true;
                 attempt.stale = stale;
@@ -110,8 +110,8 @@ impl Walk {
                 return self.dial(now, rung, AttemptKind::Retry, plain || is_ours, board, out);
             }
         }
-        // A complaint about the relay's own wording for another dialect says nothing of the
-        // request, and what one rung lacks another one may have.
+        // An error about the relay's translation is not about the request, and another rung may
+        // have what this one lacks.
         let is_wording = complains && self.is_translated(id);
         let elsewhere = is_wording || ending.is_some_and(is_of_this_rung);
         if let Some(attempt) = self.attempts.iter_mut().find(|attempt| attempt.id == id) {
@@ -168,7 +168,7 @@ impl Walk {
         board.budget(self.at).is_some_and(Budget::take_retry) || board.is_full(next)
     }
 
-    /// A candidate that is not usable any more is passed over, and the journal says why.
+    /// Passes over a candidate that is not usable any more; the journal records the reason.
     pub(super) fn note_passed_over(&mut self, now: Time, board: &Board) {
         let untried: Vec<_> = self.untried().collect();
         for rung in untried {
@@ -215,18 +215,18 @@ impl Walk {
             })
     }
 
-    /// When somebody may be usable again: a hold ends, or a breaker has cooled down.
+    /// When a rung may be usable again: a hold ends, or a breaker has cooled down.
     pub(super) fn next_usable(&self, now: Time, board: &Board) -> Option<Time> {
-        // A half-open rung whose slot is taken may have it free at any time: look again soon.
+        // The probe slot of a half-open rung may become free at any time: check again soon.
         let soon = now.plus(LOOK_AGAIN);
         let held = |rung| board.held_until(rung, now);
         let reopens = |rung| board.reopens(rung).map(|at| at.max(soon));
         self.reserve(board).filter_map(|rung| held(rung).or_else(|| reopens(rung))).min()
     }
 
-    /// Waits for a hold if nobody else is usable and it ends soon; else the walk is over.
+    /// Waits for a hold that ends soon if no other rung is usable; otherwise the walk ends.
     /// A call beyond the first one is `paid` for, once, however often the hold is lengthened:
-    /// all who were told to wait come back together.
+    /// all waiting requests come back together.
     pub(super) fn wait_or_give_up(
         &mut self,
         now: Time,
@@ -302,7 +302,7 @@ impl Walk {
         }
     }
 
-    /// Whether the same rung may be told what was wrong with its answer, and asked again.
+    /// Whether the same rung may be called again with the problem of its answer.
     fn may_ask_again(&self, now: Time, id: AttemptId, board: &Board) -> bool {
         let Some(last) = self.attempt(id) else { return false };
         let same =
@@ -357,7 +357,8 @@ impl Walk {
         self.attempts.len() < self.ladder.max_attempts()
     }
 
-    /// Two empty answers that cost something are believed, and so is a provider that says that the request is wrong.
+    /// Whether the attempts agree that the request is the cause: two empty answers of paid rungs, or
+    /// a provider's error about the request.
     fn answers_agree(&self) -> bool {
         let ended_so = |outcome| {
             let mine =
@@ -369,7 +370,7 @@ impl Walk {
             || ended_so(AttemptOutcome::BadRequest).any(|attempt| !attempt.elsewhere)
     }
 
-    /// Whether this attempt's rung was told the request in another dialect than the client's.
+    /// Whether this attempt's rung got the request in another dialect than the client's.
     fn is_translated(&self, id: AttemptId) -> bool {
         self.attempt(id).is_some_and(|attempt| attempt.spec.dialect != self.need.dialect)
     }
@@ -382,8 +383,8 @@ impl Walk {
         match ending {
             // The body never left.
             Some(Ending::NoHead(head)) => !head.body_was_sent(),
-            // The provider said by its status that it would not act on it; a broken
-            // server's status does not say that.
+            // The status says that the provider did not act on it; the status of a broken
+            // server does not.
             Some(Ending::Status { .. }) => {
                 !matches!(outcome, AttemptOutcome::ServerError | AttemptOutcome::Junk)
             }

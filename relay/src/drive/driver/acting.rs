@@ -1,4 +1,4 @@
-//! Carries out what the walk says: dials, commits, lets go.
+//! Carries out the walk's actions: dials, commits, drops.
 
 use super::{Driver, MAX_ANSWER, Phase};
 use crate::drive::attempt_io::AttemptIo;

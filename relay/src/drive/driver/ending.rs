@@ -284,7 +284,7 @@ fn plain(value: &serde_json::Value) -> String {
 }
 
 /// The name of a field, for the journal. Clients name fields as they like, so only what
-/// looks like one that an API would have is told: no blanks, no capitals, no digits but in
+/// looks like one of an API is passed on: no blanks, no capitals, no digits but in
 /// brackets, as keys and sentences have them.
 fn plain_field(name: &str) -> String {
     // What the relay itself has to say of a field follows its name.

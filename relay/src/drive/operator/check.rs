@@ -1,6 +1,6 @@
 //! A check: one small real call to a rung, outside all traffic.
 //!
-//! It asks nobody whether the rung may be called, so it reaches a forced-open one,
+//! It does not check whether the rung is usable, so it reaches a forced-open one,
 //! too; and whatever comes of it, nothing is learned from it: no verdict, no
 //! reference, no number. It is in the journal as a request of its own on no ladder.
 
@@ -31,7 +31,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// A first token that takes longer is not waited for, unless the config says otherwise.
+/// How long the first token is waited for, unless the config sets it.
 const FIRST: Duration = policy::ladder::DEFAULT_TTFT;
 /// Nor is the end of an answer of one word.
 const WHOLE: Duration = Duration::from_secs(30);
@@ -68,7 +68,7 @@ pub fn check(hub: &Arc<Hub>, rung: &str, body: &ActionBody, by: &str) -> Result<
     state.keep(action.clone(), told.clone());
     drop(state);
     let hub = Arc::clone(hub);
-    // A task of its own: whoever hangs up finds what it found under its id.
+    // A task of its own: after a hang-up the result is found under its id.
     tokio::spawn(async move { run_check(&hub, &rung, action, tell).await });
     Ok(Answer(told))
 }
@@ -225,7 +225,7 @@ async fn follow(io: &mut AttemptIo, first: Duration, started: Time) -> Found {
     }
 }
 
-/// What the provider said of a failure, without keys and hosts; else the relay's own words.
+/// The provider's words on a failure, without keys and hosts; else the relay's own words.
 fn text(io: &AttemptIo, rung: &Rung, detail: Option<&str>) -> Option<String> {
     let said = io.error.as_ref().map(|error| rung.provider.redact(&error.message));
     let said = said.filter(|said| !said.is_empty()).or_else(|| detail.map(str::to_owned))?;

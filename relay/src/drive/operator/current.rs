@@ -1,4 +1,4 @@
-//! What is so now, and who stands behind it.
+//! What is in force now, and who set it.
 
 use crate::drive::hub::Hub;
 use crate::drive::in_force::InForce;
@@ -7,7 +7,7 @@ use policy::operator::{Refused, present};
 use policy::{Board, Time};
 use shared::admin::changes::{OrderNow, OverrideNow};
 
-/// What is so for every rung and every ladder of a config, in its order.
+/// What is in force for every rung and every ladder of a config, in its order.
 #[derive(Debug)]
 pub(in crate::drive) struct Changed {
     pub(in crate::drive) overrides: Vec<OverrideNow>,

@@ -43,7 +43,7 @@ pub fn preview(hub: &Hub, request: &ChangeRequest, by: &str) -> Result<Preview, 
     let mut after = before.clone();
     let changes: Vec<_> = steps.forces.iter().map(|force| (force.rung, force.mode)).collect();
     let without = before.left_without(&changes, now);
-    // Who would stand behind it does not matter here.
+    // The author does not matter here.
     apply(&mut after, &mut Attributions::default(), &steps, Moment { now, today });
     let boards = Boards { before, after, now };
     let touched = in_force.ladders.iter().filter(|ladder| is_touched(ladder, &steps));

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// An answer waits so long for its record's COMMIT; then it says that there was none.
+/// How long an answer waits for its record's COMMIT; after that it reports that there was none.
 const COMMIT: Duration = Duration::from_secs(1);
 
 /// An action of now that has changed nothing yet.
@@ -56,7 +56,7 @@ pub(super) fn record_later<T: Serialize>(
     tell: watch::Sender<Option<Arc<str>>>,
 ) {
     let commit = hub.journal.action(ActionRecord { action, answer: json(&answer(true)) });
-    // A task of its own: an author who hangs up leaves the answer to whoever asks again.
+    // A task of its own: if its author hangs up, the answer is there for the next request of this id.
     tokio::spawn(async move {
         let journaled = tokio::time::timeout(COMMIT, commit).await.unwrap_or(false);
         tell.send_replace(Some(json(&answer(journaled))));
@@ -64,6 +64,6 @@ pub(super) fn record_later<T: Serialize>(
 }
 
 fn json(answer: &impl Serialize) -> Arc<str> {
-    // Plain data always serialises; an empty object is the honest stand-in.
+    // Plain data always serialises.
     serde_json::to_string(answer).unwrap_or_else(|_| "{}".to_owned()).into()
 }

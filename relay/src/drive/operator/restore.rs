@@ -1,4 +1,4 @@
-//! What operators did in an earlier life: versions, who stands behind what, orders and notes,
+//! Operators' changes from before the restart: versions, attributions, orders and notes,
 //! as the journal kept them.
 
 use crate::drive::hub::Hub;

@@ -22,7 +22,7 @@ use shared::admin::{Curve, FeedKind, LadderState, RungState};
 use shared::{OverrideMode, TransitionRule};
 use std::time::Duration;
 
-/// What the board says of a rung.
+/// A rung's state on the board.
 struct Stand {
     forced: Option<(OverrideMode, Option<Time>)>,
     state: State,
@@ -72,7 +72,7 @@ pub(super) fn all(hub: &Hub, now: Time, cache: &SnapshotCache) -> All {
     All { rungs, ladders, running }
 }
 
-/// Tells the feed what is new of them.
+/// Publishes to the feed what is new.
 pub(super) fn publish(hub: &Hub, cache: &mut SnapshotCache, all: &All) {
     let All { rungs, ladders, running } = all;
     let moved = |place: usize| running.get(place) != cache.steps.get(place);
