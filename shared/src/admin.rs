@@ -190,7 +190,7 @@ impl AttemptRow {
     #[must_use]
     pub fn left_out_text(&self) -> Option<String> {
         let words = self.left_out.join(", ");
-        (!words.is_empty()).then(|| format!("not told: {words}"))
+        (!words.is_empty()).then(|| format!("left out: {words}"))
     }
 }
 

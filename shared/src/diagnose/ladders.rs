@@ -3,7 +3,10 @@
 use super::{Level, Rule, Trouble, is_out, names, rung};
 use crate::admin::{Board, LadderState};
 use crate::figures::{per_hour, percent, rate, share, wait};
-use crate::{OrderSource, OverrideMode, PassedOver, admin::board::{Step, Users}};
+use crate::{
+    OrderSource, OverrideMode, PassedOver,
+    admin::board::{Step, Users},
+};
 
 /// How many failed or broken requests in a minute are reported, whatever their share.
 const FAILED: u64 = 3;
