@@ -36,6 +36,8 @@ pub struct HealthRecord {
     pub by_streams: bool,
     /// When it left full weight.
     pub away_since: Option<UnixMillis>,
+    /// When its present trouble began.
+    pub trouble_since: Option<UnixMillis>,
     /// Its last hold.
     pub hold: Option<HoldRecord>,
     /// Its reference p95 and its usual median; stored in microseconds.
@@ -138,8 +140,9 @@ pub struct Kept {
 
 const HEALTH: &str = "INSERT OR REPLACE INTO health
     (rung, at, fingerprint, key_tag, state, cause, until, weight, cooldown_ms, by_streams,
-     away_since, hold_until, hold_doublings, hold_guessed, ref_p95_us, usual_us, finishes)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+     away_since, hold_until, hold_doublings, hold_guessed, ref_p95_us, usual_us, finishes,
+     trouble_since)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
 
 /// An override that an operator has set in the meantime is not ended.
 const OVERRIDE_END: &str = "UPDATE overrides SET ended = ?2, ended_why = ?3
@@ -147,7 +150,7 @@ const OVERRIDE_END: &str = "UPDATE overrides SET ended = ?2, ended_why = ?3
 
 const READ_HEALTH: &str = "SELECT rung, at, fingerprint, key_tag, state, cause, until, weight,
     cooldown_ms, by_streams, away_since, hold_until, hold_doublings, hold_guessed, ref_p95_us,
-    usual_us, finishes FROM health ORDER BY rung";
+    usual_us, finishes, trouble_since FROM health ORDER BY rung";
 
 const READ_OVERRIDES: &str = "SELECT o.rung, o.at, o.mode, o.author, o.reason, o.until, o.version,
     o.cut, a.key AS action FROM overrides o LEFT JOIN actions a ON a.id = o.action
@@ -175,6 +178,7 @@ pub(super) fn insert_health(conn: &Connection, record: &HealthRecord) -> rusqlit
         record.reference.map(|(p95, _)| micros(p95)),
         record.reference.map(|(_, usual)| micros(usual)),
         record.finishes,
+        record.trouble_since.map(|at| at.0),
     ])?;
     Ok(())
 }
@@ -224,6 +228,7 @@ fn health(row: &Row<'_>) -> rusqlite::Result<HealthRecord> {
         cooldown: Duration::from_millis(span("cooldown_ms")?.unwrap_or(0)),
         by_streams: row.get("by_streams")?,
         away_since: time(row, "away_since")?,
+        trouble_since: time(row, "trouble_since")?,
         hold,
         reference: micros("ref_p95_us")?.zip(micros("usual_us")?),
         finishes: row.get("finishes")?,

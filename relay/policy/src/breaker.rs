@@ -141,6 +141,15 @@ struct Part {
     slow: u32,
 }
 
+/// What is wrong with a rung that is away from full weight.
+#[derive(Debug, Clone, Copy)]
+struct Trouble {
+    /// When its cause first opened the breaker.
+    since: Time,
+    /// The rule; `None`: not known, since a restart or an operator came before it.
+    cause: Option<TransitionRule>,
+}
+
 /// One rung's breaker.
 #[derive(Debug, Clone)]
 pub struct Breaker {
@@ -179,6 +188,8 @@ pub struct Breaker {
     opened_by: Option<TransitionRule>,
     /// When it left full weight, if it has.
     pub(crate) away_since: Option<Time>,
+    /// What is wrong with it while it is away.
+    trouble: Option<Trouble>,
     /// When it became half-open, or last gave out its slot.
     pub(crate) last_probe: Time,
 }
@@ -213,6 +224,7 @@ impl Breaker {
             by_hanging: false,
             opened_by: None,
             away_since: None,
+            trouble: None,
             last_probe: Time::default(),
         }
     }
@@ -415,14 +427,14 @@ impl Breaker {
             self.by_hanging = why == TransitionRule::Hanging;
         }
         self.opened_by = Some(why);
-        self.leave_full(now);
+        self.leave_full(now, (why != TransitionRule::ProbeBad).then_some(why));
         self.turn(State::Open { until: now.plus(span) });
     }
 
     /// It would have opened, but a ladder would have no rung left: half the weight instead.
     pub fn spare(&mut self, now: Time) {
         self.is_spared = true;
-        self.leave_full(now);
+        self.leave_full(now, None);
         self.weight = (self.weight / 2.0).max(FLOOR);
         self.turn(State::Closed);
     }
@@ -433,7 +445,7 @@ impl Breaker {
             self.become_half_open(now);
         } else {
             self.weight = 1.0;
-            self.away_since = None;
+            self.be_well();
             self.turn(State::Closed);
         }
     }
@@ -471,7 +483,7 @@ impl Breaker {
     }
 
     fn become_half_open(&mut self, now: Time) {
-        self.leave_full(now);
+        self.leave_full(now, None);
         self.last_probe = now;
         self.turn(State::HalfOpen { taken: false, good: 0 });
     }
@@ -538,7 +550,7 @@ impl Breaker {
         self.quiet_from(now);
         self.weight = (self.weight * 2.0).min(1.0);
         if self.weight >= 1.0 {
-            self.away_since = None;
+            self.be_well();
         }
     }
 
@@ -612,7 +624,7 @@ impl Breaker {
             State::Open { .. } => {}
         }
         if self.is_full() {
-            self.away_since = None;
+            self.be_well();
         }
     }
 
@@ -648,8 +660,23 @@ impl Breaker {
         }
     }
 
-    fn leave_full(&mut self, now: Time) {
+    /// It is away from full weight, because of `cause` if that is known. Another cause than before
+    /// is a new trouble, which begins now.
+    fn leave_full(&mut self, now: Time, cause: Option<TransitionRule>) {
         self.away_since.get_or_insert(now);
+        let trouble = self.trouble.get_or_insert(Trouble { since: now, cause });
+        match (trouble.cause, cause) {
+            (Some(before), Some(cause)) if before != cause => {
+                *trouble = Trouble { since: now, cause: Some(cause) };
+            }
+            (before, cause) => trouble.cause = before.or(cause),
+        }
+    }
+
+    /// It is back at full weight: its trouble is over.
+    const fn be_well(&mut self) {
+        self.away_since = None;
+        self.trouble = None;
     }
 
     fn turn(&mut self, state: State) {
@@ -687,6 +714,7 @@ impl Breaker {
             cooldown: self.cooldown,
             by_streams: self.by_streams,
             away_since: self.away_since,
+            trouble_since: self.trouble.map(|trouble| trouble.since),
             opened_by,
         }
     }
@@ -702,10 +730,14 @@ impl Breaker {
         self.by_p95 = kept.opened_by == Some(TransitionRule::SlowP95);
         self.by_hanging = kept.opened_by == Some(TransitionRule::Hanging);
         self.away_since = kept.away_since;
+        // A failed probe names no cause.
+        let cause = kept.opened_by.filter(|why| *why != TransitionRule::ProbeBad);
+        let since = kept.trouble_since.or(kept.away_since);
+        self.trouble = since.map(|since| Trouble { since, cause });
         if state == State::Closed && self.weight >= 1.0 {
-            self.away_since = None;
+            self.be_well();
         } else {
-            self.leave_full(now);
+            self.leave_full(now, cause);
         }
         self.last_probe = now;
         self.quiet_from(now);

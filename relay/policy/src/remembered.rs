@@ -72,6 +72,8 @@ pub struct RememberedBreaker {
     pub by_streams: bool,
     /// When it left full weight, if it has.
     pub away_since: Option<Time>,
+    /// When its present trouble began: the first opening by this cause since then.
+    pub trouble_since: Option<Time>,
     /// What opened it last, if it is not closed.
     pub opened_by: Option<TransitionRule>,
 }

@@ -207,6 +207,7 @@ fn record(identity: &Identity, now: Time, what: &Remembered) -> HealthRecord {
         cooldown: breaker.cooldown,
         by_streams: breaker.by_streams,
         away_since: breaker.away_since.map(unix),
+        trouble_since: breaker.trouble_since.map(unix),
         hold: what.hold.map(|hold| HoldRecord {
             until: unix(hold.until),
             doublings: hold.doublings,
@@ -240,6 +241,7 @@ pub(super) fn remembered(row: &HealthRecord, now: Time, today: UnixMillis) -> Op
             cooldown: row.cooldown,
             by_streams: row.by_streams,
             away_since: row.away_since.map(time),
+            trouble_since: row.trouble_since.map(time),
             opened_by: row.cause.as_deref().and_then(|word| word.parse().ok()),
         },
         finishes: row.finishes,

@@ -112,17 +112,21 @@ fn group(
     if whole.len() < 2 || !whole.iter().all(|rung| is_open(rung)) {
         return None;
     }
-    let since = || whole.iter().filter_map(|rung| rung.health.sick_since_at);
-    let (first, last) = (since().min()?, since().max()?);
+    let since = |rung: &&&RungState| Some((rung.health.sick_since_at?, rung.name.clone()));
+    let mut since: Vec<_> = whole.iter().filter_map(|rung| since(&rung)).collect();
+    since.sort();
+    let ((first, whose), (last, _)) = (since.first()?, since.last()?);
     if last.0.saturating_sub(first.0) > TOGETHER {
         return None;
     }
+    let whose = if first == last { String::new() } else { format!(" ({whose} first)") };
+    let first = *first;
     open.retain(|sick| whole.iter().all(|rung| rung.name != sick.name));
     let all: Vec<_> = whole.iter().map(|rung| &*rung.name).collect();
     let what = if rule == Rule::Domain { "domain " } else { "" };
     let why = whole.first().map(|rung| cause(rung)).unwrap_or_default();
     let text = format!(
-        "{what}{name}: all {} rungs sick for {}, {}{why}{}",
+        "{what}{name}: all {} rungs sick for {}{whose}, {}{why}{}",
         all.len(),
         ago(board, first),
         names(&all),

@@ -126,7 +126,7 @@ fn rungs_of_a_domain_that_fall_together_are_one_line() {
     shares(&mut board.ladders[0], &[0.0, 0.0, 1.0]);
     assert_eq!(
         said(&board, Rule::Domain).text,
-        "domain us-east: all 2 rungs sick for 42 s, sol and opus: 5 slow in a row; \
+        "domain us-east: all 2 rungs sick for 42 s (sol first), sol and opus: 5 slow in a row; \
          chat answered by local (100 %), 0 failed"
     );
     // Further apart in time they are two separate problems.

@@ -3,7 +3,7 @@
 use super::house::*;
 use super::scenario::*;
 use crate::breaker::State;
-use crate::{Action, Ending, Input, LadderSpec, Need, RungSpec};
+use crate::{Action, BreakerSpec, Ending, Input, LadderSpec, Need, RungSpec, Time};
 use shared::{
     AttemptKind as K, AttemptOutcome as O, Cause, OverrideMode, PassedOver, TokenVerdict,
     TransitionRule,
@@ -108,7 +108,7 @@ fn until_there_is_a_reference_nothing_is_slow_but_a_long_silent_run_opens() {
         LadderSpec { ttft: Some(secs(3)), retries: Some(0), ..ladder(2) },
         vec![
             RungSpec {
-                breaker: crate::BreakerSpec {
+                breaker: BreakerSpec {
                     open_consecutive: 1000,
                     open_rate: 2.0,
                     ..Default::default()
@@ -322,8 +322,7 @@ fn an_errors_outcome_decides_what_a_held_rung_says() {
 #[test]
 fn a_race_lost_at_once_is_no_sign_of_silence_and_one_lost_late_is() {
     for (span, whys) in [(secs(1), vec![]), (secs(3), vec![TransitionRule::NeverAToken])] {
-        let breaker =
-            crate::BreakerSpec { open_consecutive: 1000, open_rate: 2.0, ..Default::default() };
+        let breaker = BreakerSpec { open_consecutive: 1000, open_rate: 2.0, ..Default::default() };
         let racing = LadderSpec { race: 2, retries: Some(0), ..ladder(2) };
         let mut house = House::of(racing, vec![RungSpec { breaker, ..RungSpec::default() }; 2]);
         for _ in 0..24 {
@@ -346,4 +345,54 @@ fn a_rung_that_cooled_down_in_mid_walk_is_called() {
     house.now = until.plus(secs(1));
     let next = dials(&house.give(&mut walk, Input::Ended(A, by_status(500))));
     assert_eq!(next.first().map(|dial| dial.1), Some(0), "{next:?}");
+}
+
+#[test]
+fn since_when_is_when_this_trouble_began() {
+    use crate::breaker::Breaker;
+    enum Do {
+        Open(TransitionRule),
+        Spare,
+        Thaw { half_open: bool },
+        Restart,
+    }
+    use Do::{Open, Restart, Spare, Thaw};
+    use TransitionRule as R;
+    let rows = [
+        (Open(R::BadRun), Some(1), "it begins"),
+        (Open(R::ProbeBad), Some(1), "a failed probe is no new cause"),
+        (Open(R::BadRun), Some(1), "the same cause again is the same trouble"),
+        (Restart, Some(1), "a restart ends nothing"),
+        (Open(R::BadRun), Some(1), "nor does it make the cause a new one"),
+        (Open(R::Auth), Some(6), "another cause is a new trouble"),
+        (Open(R::ProbeBad), Some(6), "a failed probe"),
+        (Restart, Some(6), "whose cause a failed probe does not name"),
+        (Open(R::BrokenRun), Some(6), "so the next one may be the same"),
+        (Open(R::BadShare), Some(10), "but not the one after it"),
+        (Thaw { half_open: true }, Some(10), "half-open is not well"),
+        (Thaw { half_open: false }, None, "at full weight it is over"),
+        (Restart, None, "and stays so"),
+        (Spare, Some(14), "half the weight is a trouble, too"),
+        (Open(R::Hanging), Some(14), "and what opens it then is its cause"),
+        (Thaw { half_open: false }, None, "over"),
+        (Open(R::Hanging), Some(17), "the next one is another, whatever its cause"),
+    ];
+    let spec = BreakerSpec::default();
+    let mut breaker = Breaker::new(spec.clone());
+    let mut rng = fastrand::Rng::with_seed(1);
+    for (second, (step, since, why)) in (1..).zip(rows) {
+        let now = Time::from_millis(second * 1_000);
+        match step {
+            Open(rule) => breaker.open(now, rule, None, &mut rng),
+            Spare => breaker.spare(now),
+            Thaw { half_open } => breaker.thaw(now, half_open),
+            Restart => {
+                let kept = breaker.remember();
+                breaker = Breaker::new(spec.clone());
+                breaker.restore(now, &kept);
+            }
+        }
+        let since = since.map(|second: u64| Time::from_millis(second * 1_000));
+        assert_eq!(breaker.remember().trouble_since, since, "{second}: {why}");
+    }
 }

@@ -178,6 +178,7 @@ fn what_is_restored_is_remembered_again() {
             cooldown: secs(10),
             by_streams: true,
             away_since: Some(Time::from_millis(1)),
+            trouble_since: Some(Time::from_millis(700)),
             opened_by: Some(TransitionRule::ProbeBad),
         },
         finishes: true,

@@ -151,6 +151,7 @@ fn sick(now: Time) -> Remembered {
             cooldown: Duration::from_secs(10),
             by_streams: true,
             away_since: Some(ago(3_600)),
+            trouble_since: Some(ago(600)),
             opened_by: Some(TransitionRule::BrokenRun),
         },
         finishes: true,
@@ -183,6 +184,7 @@ fn assert_alike(read: &Remembered, meant: &Remembered, by: Duration) {
         let breaker = RememberedBreaker {
             state: RememberedState::Open { until: Time(0) },
             away_since: None,
+            trouble_since: None,
             ..what.breaker
         };
         Remembered { hold, breaker, ..what.clone() }

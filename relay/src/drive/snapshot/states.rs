@@ -167,7 +167,7 @@ fn rung(
 fn health(stand: &Stand, told: &RungHistory, seen: &RungNumbers, now: Time) -> HealthState {
     let unix = |at| wall::unix_of(now, at);
     let breaker = stand.remembered.as_ref().map(|remembered| &remembered.breaker);
-    let away_since = breaker.and_then(|breaker| breaker.away_since).map(unix);
+    let trouble_since = breaker.and_then(|breaker| breaker.trouble_since).map(unix);
     let opened_by = breaker.and_then(|breaker| breaker.opened_by);
     let probe = match stand.state {
         State::Closed => None,
@@ -180,8 +180,8 @@ fn health(stand: &Stand, told: &RungHistory, seen: &RungNumbers, now: Time) -> H
     HealthState {
         state: stand.state.name().into(),
         cause: told.cause.clone().or(earlier),
-        since_at: told.since_at.or(away_since),
-        sick_since_at: away_since,
+        since_at: told.since_at.or(trouble_since),
+        sick_since_at: trouble_since,
         opens_10m: told.opens(now),
         generation: stand.generation,
         probe: probe.map(|(at, running, good)| ProbeState { at, running, good, need }),
