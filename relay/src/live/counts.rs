@@ -2,8 +2,8 @@
 
 use super::ring::Slot;
 use record::AttemptEnd;
-use shared::StreamVerdict;
 use shared::histogram::{BUCKETS, Bucket, Hist, bucket};
+use shared::{StreamVerdict, TokenVerdict};
 use std::time::Duration;
 
 /// Counts by bucket: tokens that came, and attempts that were cut before.
@@ -81,7 +81,8 @@ pub(super) fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Whether a stream, if it had begun well, broke.
+/// Whether a stream that had begun in time broke. One that had begun slowly counts as slow already:
+/// an attempt counts once.
 pub(super) fn stream_broke(end: &AttemptEnd) -> bool {
-    end.stream_verdict == Some(StreamVerdict::Bad)
+    end.stream_verdict == Some(StreamVerdict::Bad) && end.verdict == Some(TokenVerdict::Good)
 }

@@ -45,6 +45,27 @@ const fn ms(millis: u64) -> Duration {
 }
 
 #[test]
+fn slow_streams_that_break_count_once() {
+    let live = live();
+    for n in 0..5 {
+        let now = 100_000 + n * 1_000;
+        let ticket = live.dialled(OF, now, true);
+        live.token(OF, now + 900, ticket, 900, TokenVerdict::Slow);
+        let broke = AttemptEnd {
+            verdict: Some(TokenVerdict::Slow),
+            stream_verdict: Some(StreamVerdict::Bad),
+            ..ended(AttemptOutcome::Stall)
+        };
+        live.attempt(OF.ladder, now + 950, ticket, &broke);
+    }
+    let seen = live.rung_numbers(1, 105_000);
+    let now = &seen.now;
+    assert_eq!((now.calls, now.good, now.slow, now.bad), (5, 0, 5, 0));
+    let sum = |counts: &[u32]| counts.iter().sum::<u32>();
+    assert_eq!((sum(&seen.spark.slow), sum(&seen.spark.bad)), (5, 0));
+}
+
+#[test]
 fn an_attempt_counts_once_whatever_is_said_of_it_later() {
     let live = live();
     let now = 100_000;
