@@ -19,6 +19,8 @@ const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(8);
 /// A feed that is silent for so long is dead: it ticks every second.
 const SILENT: Duration = Duration::from_secs(5);
+/// How many transitions, and actions, from before this console began are read.
+const PAST: &str = "20";
 /// How often what was not confirmed is looked up.
 const LOOKS: u32 = 3;
 
@@ -213,6 +215,13 @@ async fn carry_out(remote: &Remote, task: Task) -> Option<News> {
         }
         Task::Summary { relay, asked, query } => {
             News::Summary { relay, asked, found: read(remote, &["summary"], &query).await }
+        }
+        Task::Past { relay } => {
+            let query = [("limit".to_owned(), PAST.to_owned())];
+            let transitions = read(remote, &["transitions"], &query).await;
+            let actions = read(remote, &["actions"], &query).await;
+            let found = transitions.and_then(|transitions| Ok((transitions, actions?)));
+            News::Past { relay, found }
         }
         Task::Actions { relay } => {
             let query = [("limit".to_owned(), "200".to_owned())];

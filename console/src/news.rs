@@ -27,6 +27,8 @@ pub enum News {
     Lost { relay: usize, why: String, token: bool, gone: bool },
     /// What a change would do.
     Previewed { relay: usize, asked: u64, found: Result<Preview, CallError> },
+    /// The last transitions and actions from before this console began.
+    Past { relay: usize, found: Result<(TransitionPage, ActionPage), CallError> },
     /// How a change or another action went.
     Done { relay: usize, id: String, result: Result<serde_json::Value, NotDone> },
     /// Requests.

@@ -83,6 +83,12 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
         News::Actions { relay, found } => {
             model.actions.entry(relay).or_default().renew(found.map(|page| page.items));
         }
+        // Without it the list begins with what happens next.
+        News::Past { relay, found } => {
+            if let (Some(known), Ok((transitions, actions))) = (model.relays.get_mut(relay), found) {
+                known.remember(&transitions.items, &actions.items);
+            }
+        }
         News::InForce { relay, found } => {
             if let (Some(known), Ok(page)) = (model.relays.get_mut(relay), found) {
                 known.in_force = page.items;
@@ -142,7 +148,11 @@ fn shown(model: &mut Model, relay: usize, kind: Option<FeedKind>, hands: bool) -
     }
     let Some(kind) = kind else { return Vec::new() };
     match (kind, model.screen) {
-        (FeedKind::Snapshot, _) => vec![Task::InForce { relay }],
+        (FeedKind::Snapshot, _) => {
+            let is_new = model.relays.get(relay).is_some_and(|known| !known.has_past);
+            let past = is_new.then_some(Task::Past { relay });
+            past.into_iter().chain([Task::InForce { relay }]).collect()
+        }
         (FeedKind::Action | FeedKind::Note, _) => {
             let mut tasks = vec![Task::InForce { relay }];
             tasks.extend(is_shown.then_some(Task::Actions { relay }));

@@ -26,6 +26,8 @@ pub enum Task {
     Summary { relay: usize, asked: u64, query: Vec<(String, String)> },
     /// Read actions.
     Actions { relay: usize },
+    /// Read what happened before this console began.
+    Past { relay: usize },
     /// Read what operators have in force.
     InForce { relay: usize },
     /// Whether a change that was not confirmed was done.
@@ -61,6 +63,7 @@ impl Task {
             | Self::Series { relay, .. }
             | Self::Summary { relay, .. }
             | Self::Actions { relay }
+            | Self::Past { relay }
             | Self::InForce { relay }
             | Self::LookUp { relay, .. }
             | Self::Token { relay, .. } => *relay,

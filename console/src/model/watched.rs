@@ -53,6 +53,8 @@ pub struct WatchedRelay {
     pub offset: Offset,
     /// What happened, the newest last.
     pub events: VecDeque<Happening>,
+    /// What happened before this console began is among [`WatchedRelay::events`].
+    pub has_past: bool,
     /// What could not be read of the feed, if anything.
     pub unread: Option<String>,
     /// Since when its feed is closed; `None`: it is open, or was never tried.
@@ -156,10 +158,7 @@ impl WatchedRelay {
                     away.transitions += 1;
                     return Ok(());
                 }
-                let before = row.before.as_ref();
-                let before = before.map_or_else(|| "start".to_owned(), |state| state.spaced("-"));
-                let text = format!("{before} → {}  {}", row.after.spaced("-"), row.text);
-                self.happened(row.at, row.rung, text);
+                self.happened(transition(&row));
             }
             FeedKind::Config => {
                 let config: ConfigState = json(data)?;
@@ -168,7 +167,7 @@ impl WatchedRelay {
                     Some(error) => format!("refused: {}", error.text),
                 };
                 let at = config.error.as_ref().map_or(config.loaded_at, |error| error.at);
-                self.happened(at, "config".to_owned(), text);
+                self.happened(Happening { at, who: "config".to_owned(), text });
                 if let Some(board) = &mut self.board {
                     board.relay.config = config;
                 }
@@ -179,8 +178,7 @@ impl WatchedRelay {
                     *away.actions.entry(action.by).or_default() += 1;
                     return Ok(());
                 }
-                let text = crate::words::action(&action);
-                self.happened(action.at, action.by, text);
+                self.happened(acted(&action));
             }
             FeedKind::Operators => {
                 let Operators { operators } = json(data)?;
@@ -209,7 +207,7 @@ impl WatchedRelay {
         said.extend(away.anew.map(str::to_owned));
         let at = self.board.as_ref().map_or(UnixMillis(0), |board| board.at);
         let text = format!("away {}: {}", shared::figures::span(away.gap), said.join(", "));
-        self.happened(at, self.name().to_owned(), text);
+        self.happened(Happening { at, who: self.name().to_owned(), text });
     }
 
     fn tick(&mut self, tick: Tick) {
@@ -280,12 +278,35 @@ impl WatchedRelay {
         }
     }
 
-    fn happened(&mut self, at: UnixMillis, who: String, text: String) {
+    /// Puts what happened before this console began in front of what it has seen.
+    pub fn remember(&mut self, transitions: &[TransitionRow], actions: &[Action]) {
+        self.has_past = true;
+        let first = self.events.front().map(|event| event.at);
+        let all = transitions.iter().map(transition).chain(actions.iter().map(acted));
+        let mut past: Vec<Happening> =
+            all.filter(|event| first.is_none_or(|first| event.at < first)).collect();
+        past.sort_by_key(|event| std::cmp::Reverse(event.at));
+        past.truncate(KEPT.saturating_sub(self.events.len()));
+        past.into_iter().for_each(|event| self.events.push_front(event));
+    }
+
+    fn happened(&mut self, event: Happening) {
         if self.events.len() == KEPT {
             self.events.pop_front();
         }
-        self.events.push_back(Happening { at, who, text });
+        self.events.push_back(event);
     }
+}
+
+fn transition(row: &TransitionRow) -> Happening {
+    let before = row.before.as_ref();
+    let before = before.map_or_else(|| "start".to_owned(), |state| state.spaced("-"));
+    let text = format!("{before} → {}  {}", row.after.spaced("-"), row.text);
+    Happening { at: row.at, who: row.rung.clone(), text }
+}
+
+fn acted(action: &Action) -> Happening {
+    Happening { at: action.at, who: action.by.clone(), text: crate::words::action(action) }
 }
 
 fn json<T: DeserializeOwned>(data: &str) -> Result<T, serde_json::Error> {

@@ -133,3 +133,42 @@ fn events_change_what_is_shown_and_keep_the_curves() {
     assert!(desk.console.model.lead().unwrap().unread.is_some());
     assert_eq!(desk.console.model.rung("sol").unwrap().health.state, BreakerState::Open);
 }
+
+#[test]
+fn a_cold_window_reads_what_happened_before_it_and_puts_it_in_front() {
+    use shared::admin::TransitionPage;
+    use shared::admin::actions::ActionPage;
+    let asked = |desk: &Desk| {
+        desk.sent.iter().filter(|task| matches!(task, crate::task::Task::Past { .. })).count()
+    };
+    let row = |seconds, text: &str| shared::admin::TransitionRow {
+        id: 0,
+        at: sample::before(seconds),
+        rung: "sol".to_owned(),
+        before: Some(shared::BreakerState::Closed.into()),
+        after: shared::BreakerState::Open.into(),
+        rule: shared::TransitionRule::BadRun.into(),
+        text: text.to_owned(),
+        slow: None,
+        bad: None,
+        n: None,
+        weight: None,
+        request: None,
+    };
+    let mut desk = Desk::with(&board());
+    assert_eq!(asked(&desk), 1);
+    // Something happens before the answer comes, which has it, too.
+    desk.event("transition", &row(5, "newest"));
+    desk.work();
+    let items = vec![row(5, "newest"), row(40, "middle"), row(90, "oldest")];
+    let transitions = TransitionPage { items, next: None };
+    let actions = ActionPage { items: Vec::new(), next: None };
+    desk.news(News::Past { relay: 0, found: Ok((transitions, actions)) });
+    let events = &desk.console.model.relays[0].events;
+    let texts: Vec<&str> = events.iter().map(|event| &*event.text).collect();
+    let expected = ["oldest", "middle", "newest"].map(|text| format!("closed → open  {text}"));
+    assert_eq!(texts, expected);
+    desk.event("snapshot", &board());
+    desk.work();
+    assert_eq!(asked(&desk), 1, "once");
+}

@@ -19,7 +19,7 @@ pub(crate) fn draw(ui: &mut Ui, scene: &Scene<'_>) {
         .collect();
     all.sort_by_key(|(_, event)| std::cmp::Reverse(event.at));
     if all.is_empty() {
-        line(ui, "nothing has happened since this console began", colours.dim);
+        line(ui, "nothing has happened so far", colours.dim);
     }
     for (relay, event) in all.into_iter().take(EVENTS) {
         let relay = if several { format!("{relay:<10} ") } else { String::new() };
