@@ -85,7 +85,8 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
         }
         // Without it the list begins with what happens next.
         News::Past { relay, found } => {
-            if let (Some(known), Ok((transitions, actions))) = (model.relays.get_mut(relay), found) {
+            if let (Some(known), Ok((transitions, actions))) = (model.relays.get_mut(relay), found)
+            {
                 known.remember(&transitions.items, &actions.items);
             }
         }

@@ -26,6 +26,7 @@ mod tests;
 mod ticket;
 mod waits;
 
+pub use curve::PastMinute;
 pub use ladder::LadderNumbers;
 pub use minute::{LadderMinute, StepMinute};
 pub use rung::RungNumbers;
@@ -137,6 +138,16 @@ impl Live {
     /// start: read from the board once a second.
     pub fn standing(&self, ladder: usize, now: At, late_ms: Option<u64>, refused: (u64, u64)) {
         self.ladder(ladder, |ladder| ladder.standing(now, late_ms, refused));
+    }
+
+    /// Fills a rung's curve with minutes from before a restart.
+    pub fn recall_rung(&self, rung: usize, now: At, minutes: &[PastMinute]) {
+        self.rung(rung, |rung| rung.recall(now, minutes));
+    }
+
+    /// The same for a ladder.
+    pub fn recall_ladder(&self, ladder: usize, now: At, minutes: &[PastMinute]) {
+        self.ladder(ladder, |ladder| ladder.recall(now, minutes));
     }
 
     /// How a rung was lately.

@@ -313,3 +313,32 @@ async fn a_journal_that_cannot_be_read_is_said_and_the_relay_serves() {
     let relay = finds(b"").await;
     assert!(!relay.log().contains("the journal was not read"), "{}", relay.log());
 }
+
+#[tokio::test]
+async fn curves_and_their_trouble_go_on_where_they_were() {
+    let a = Provider::always(Reply::text("from A")).await;
+    let b = Provider::always(Reply::text("from B")).await;
+    let setup = Setup::over(&[&a, &b]).ladder(NO_HEDGE).rung("a", LONG);
+    let mut relay = Relay::start(&setup).await;
+    for _ in 0..3 {
+        relay.ask().await.assert_good("from A");
+    }
+    a.now_answers(failing());
+    for _ in 0..5 {
+        relay.ask().await.assert_good("from B");
+    }
+    let since = |board: &shared::admin::Board| board.rungs[0].health.sick_since_at.unwrap();
+    let before = since(&relay.board().await);
+    relay.terminate();
+    assert_eq!(relay.exited().await.code(), Some(0));
+    let relay = relay.restart().await;
+    let board = relay.board().await;
+    let sum = |counts: &[u32]| counts.iter().sum::<u32>();
+    let spark = board.rungs[0].past.spark.as_ref().unwrap();
+    assert_eq!((sum(&spark.calls), sum(&spark.bad)), (8, 5), "{spark:?}");
+    let users = board.ladders[0].spark.as_ref().unwrap();
+    assert!(users.rps.iter().sum::<f64>() > 0.0 && users.p95_ms.iter().any(Option::is_some));
+    // Clocks are kept to the millisecond.
+    let moved = (since(&board).0 - before.0).abs();
+    assert!(moved < 50, "the trouble began {moved} ms elsewhere");
+}

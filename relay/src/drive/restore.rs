@@ -4,17 +4,23 @@
 use super::hub::Hub;
 use super::memory::{Memory, remembered};
 use super::minutes::{record_minute, write_last_minute};
+use super::numbers::live_at;
 use super::operator::restore::{left, restore_operators};
 use super::signals::Drain;
+use crate::live::PastMinute;
 use crate::wall;
-use journal::{HealthRecord, Kept, OverrideRecord};
+use journal::{HealthRecord, Kept, OverrideRecord, SeriesQuery};
 use policy::{Board, RememberedState, Time};
+use shared::admin::past::Point;
 use shared::{OverrideMode, UnixMillis};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How often overrides are checked for their end, and rungs for health to write.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// How far back curves go, and a minute more, in milliseconds.
+const CURVE: i64 = 16 * 60_000;
 
 /// The moment of the restart, by both clocks.
 #[derive(Debug, Clone, Copy)]
@@ -36,8 +42,48 @@ pub fn restore(hub: &Hub, kept: &Kept) {
         }
     });
     restore_operators(hub, kept);
+    recall_curves(hub, moment);
     // Those whose time came while the relay was down.
     hub.with_board(moment.now, |board| board.settle(moment.now));
+}
+
+/// Fills the curves with the minutes before the restart: they are drawn without a gap.
+fn recall_curves(hub: &Hub, moment: Moment) {
+    let in_force = hub.in_force();
+    for by_ladder in [false, true] {
+        let query = SeriesQuery {
+            by_ladder,
+            rung: None,
+            ladder: None,
+            since: UnixMillis(moment.today.0.saturating_sub(CURVE)),
+            until: moment.today,
+            step: Duration::from_secs(60),
+        };
+        // Without a journal they begin with this run.
+        let Ok(series) = hub.journal.reader().series(&query) else { return };
+        for curve in series.curves {
+            let minutes: Vec<_> = curve.points.iter().map(|point| minute(point, moment)).collect();
+            let now = live_at(moment.now);
+            if by_ladder {
+                let ladder = in_force.ladders.iter().find(|ladder| *ladder.name == *curve.name);
+                ladder.into_iter().for_each(|it| hub.live.recall_ladder(it.index.0, now, &minutes));
+            } else if let Some((rung, _)) = hub.memory().find(&curve.name) {
+                hub.live.recall_rung(rung.0, now, &minutes);
+            }
+        }
+    }
+}
+
+fn minute(point: &Point, moment: Moment) -> PastMinute {
+    let positive = |number: i64| u64::try_from(number).unwrap_or(0);
+    PastMinute {
+        ago: positive(moment.today.0.saturating_sub(point.at.0)),
+        calls: point.calls,
+        slow: point.slow,
+        bad: point.bad,
+        cost: positive(point.cost_nano),
+        p95_ms: point.ttft_p95_ms,
+    }
 }
 
 /// Writes what is known of the rungs; before the journal is closed.

@@ -29,6 +29,26 @@ impl Slot for Step {
     }
 }
 
+/// A minute of a curve from before a restart.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PastMinute {
+    /// How long ago it began, in milliseconds.
+    pub ago: u64,
+    /// Attempts of a rung, requests of a ladder.
+    pub calls: u64,
+    /// Slow ones.
+    pub slow: u64,
+    /// Failed ones.
+    pub bad: u64,
+    /// In nano-dollars.
+    pub cost: u64,
+    /// The slowest twentieth.
+    pub p95_ms: Option<u64>,
+}
+
+/// Steps of a minute.
+const QUARTERS: u64 = 4;
+
 /// The curve of a rung or a ladder.
 #[derive(Debug)]
 pub(super) struct Curve {
@@ -60,6 +80,26 @@ impl Curve {
         steps
     }
 
+    /// Fills the steps with minutes from before a restart, a quarter each. A minute that is not over
+    /// is shared by the quarters that have begun.
+    pub(super) fn recall(&mut self, now: At, minutes: &[PastMinute]) {
+        for minute in minutes {
+            let begun = minute.ago.div_ceil(STEP).clamp(1, QUARTERS);
+            for quarter in 0..begun {
+                let ago = minute.ago.saturating_sub(quarter * STEP);
+                let steps = ago.saturating_sub(now % STEP).div_ceil(STEP);
+                let Some(step) = self.steps.before(now, steps) else { continue };
+                let part = |sum: u64| sum * (quarter + 1) / begun - sum * quarter / begun;
+                let count = |sum| u32::try_from(part(sum)).unwrap_or(u32::MAX);
+                step.calls += count(minute.calls);
+                step.slow += count(minute.slow);
+                step.bad += count(minute.bad);
+                step.cost = step.cost.saturating_add(part(minute.cost));
+                step.p95_ms = step.p95_ms.max(minute.p95_ms);
+            }
+        }
+    }
+
     /// Which step runs: another one means that the curve has moved.
     pub(super) fn number(&mut self, now: At) -> u64 {
         self.turn(now);
@@ -77,5 +117,46 @@ impl Curve {
             self.counts.clear();
             let _turned = self.steps.at(now);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minutes_from_before_a_restart_are_four_steps_each_and_the_running_step_stays() {
+        let mut curve = Curve::default();
+        let now = 7_000;
+        if let Some((step, counts)) = curve.at(now) {
+            step.calls = 3;
+            counts.token(120);
+        }
+        let minute = |ago, calls, p95| PastMinute {
+            ago,
+            calls,
+            slow: calls / 2,
+            bad: 1,
+            cost: 400,
+            p95_ms: Some(p95),
+        };
+        // The last minute began 67 s ago, another one is too old to be shown.
+        curve.recall(
+            now,
+            &[minute(3_600_000, 99, 9), minute(127_000, 8, 800), minute(67_000, 10, 900)],
+        );
+        let steps = curve.steps(now);
+        let calls: Vec<u32> = steps.iter().rev().take(10).map(|(step, _)| step.calls).collect();
+        assert_eq!(calls, [3, 3, 2, 3, 2, 2, 2, 2, 2, 0]);
+        let p95: Vec<_> = steps.iter().rev().take(10).map(|(_, p95)| p95.unwrap_or(0)).collect();
+        assert_eq!(p95[1..], [900, 900, 900, 900, 800, 800, 800, 800, 0]);
+        let sum = |of: fn(&Step) -> u64| steps.iter().map(|(step, _)| of(step)).sum::<u64>();
+        assert_eq!((sum(|s| s.slow.into()), sum(|s| s.bad.into()), sum(|s| s.cost)), (9, 2, 800));
+        // Of a minute that began 20 s ago two quarters have begun.
+        let mut curve = Curve::default();
+        curve.recall(now, &[minute(20_000, 9, 900)]);
+        let steps = curve.steps(now);
+        let calls: Vec<u32> = steps.iter().rev().take(3).map(|(step, _)| step.calls).collect();
+        assert_eq!(calls, [5, 4, 0]);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::counts::stream_broke;
 use super::counts::{Counts, quantile_ms};
-use super::curve::{Curve, STEP};
+use super::curve::{Curve, PastMinute, STEP};
 use super::minute::{OfLadder, Running, StepMinute};
 use super::ring::{Ring, Slot, per_second, rate};
 use super::rung::{lost_nano, nano};
@@ -266,6 +266,10 @@ impl LadderLive {
             slot.refused.0 += refused.0.saturating_sub(before.0);
             slot.refused.1 += refused.1.saturating_sub(before.1);
         }
+    }
+
+    pub(super) fn recall(&mut self, now: At, minutes: &[PastMinute]) {
+        self.curve.recall(now, minutes);
     }
 
     pub(super) fn seen(&mut self, now: At) -> LadderNumbers {

@@ -31,6 +31,13 @@ impl<T: Slot> Ring<T> {
         self.slots.back_mut()
     }
 
+    /// The slot that ran so many slots before the one that runs at `now`; `None`: it is forgotten.
+    pub(super) fn before(&mut self, now: At, slots: u64) -> Option<&mut T> {
+        self.turn(now);
+        let last = self.slots.len().checked_sub(1)?;
+        self.slots.get_mut(last.checked_sub(usize::try_from(slots).ok()?)?)
+    }
+
     /// All slots that are not too old, the oldest first.
     pub(super) fn slots(&mut self, now: At) -> impl Iterator<Item = &T> {
         self.turn(now);

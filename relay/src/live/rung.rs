@@ -2,7 +2,7 @@
 
 use super::counts::stream_broke;
 use super::counts::{Counts, millis, quantile_ms};
-use super::curve::{Curve, STEP};
+use super::curve::{Curve, PastMinute, STEP};
 use super::ring::{Ring, Slot, per_second, rate};
 use super::waits::Waits;
 use super::{At, Ticket};
@@ -181,6 +181,10 @@ impl RungLive {
             step.slow += u32::from(verdict == Some(TokenVerdict::Slow));
             step.bad += u32::from(verdict == Some(TokenVerdict::Bad));
         }
+    }
+
+    pub(super) fn recall(&mut self, now: At, minutes: &[PastMinute]) {
+        self.curve.recall(now, minutes);
     }
 
     pub(super) fn seen(&mut self, now: At) -> RungNumbers {
