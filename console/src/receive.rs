@@ -6,7 +6,7 @@ use crate::news::{News, NotDone};
 use crate::task::{Task, Which};
 use crate::{breakers, copy, dialog, history};
 use shared::BreakerState;
-use shared::admin::actions::{Action, ActionKind};
+use shared::admin::actions::{Action, ActionKind, Preview};
 use shared::admin::{FeedKind, RequestPage};
 use shared::remote::CallError;
 
@@ -30,19 +30,7 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
                 model.token = Some((relay, String::new()));
             }
         }
-        News::Previewed { relay, asked, found } => {
-            let dialog = model.dialog.as_mut().filter(|dialog| dialog.asked == asked);
-            if let Some(dialog) = dialog {
-                dialog.answered.insert(relay, asked);
-                match (&found, dialog.previews.get(&relay)) {
-                    // What is known of it still warns.
-                    (Err(why), Some(Loaded::Come(_))) => model.notify(why.to_string(), now),
-                    _ => {
-                        dialog.previews.insert(relay, found.into());
-                    }
-                }
-            }
-        }
+        News::Previewed { relay, asked, found } => previewed(model, relay, asked, found, now),
         News::Done { relay, id, result } => done(model, relay, &id, result, now),
         News::Requests { relay, asked, what, found } => {
             return requests(model, relay, asked, what, found, now);
@@ -99,6 +87,24 @@ pub fn news(model: &mut Model, news: News, now: i64) -> Vec<Task> {
         News::Said(text) => model.notify(text, now),
     }
     Vec::new()
+}
+
+fn previewed(
+    model: &mut Model,
+    relay: usize,
+    asked: u64,
+    found: Result<Preview, CallError>,
+    now: i64,
+) {
+    let Some(dialog) = model.dialog.as_mut().filter(|dialog| dialog.asked == asked) else { return };
+    dialog.answered.insert(relay, asked);
+    match (&found, dialog.previews.get(&relay)) {
+        // What is known of it still warns.
+        (Err(why), Some(Loaded::Come(_))) => model.notify(why.to_string(), now),
+        _ => {
+            dialog.previews.insert(relay, found.into());
+        }
+    }
 }
 
 fn event(
