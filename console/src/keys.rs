@@ -101,7 +101,8 @@ pub fn read(input: &InputState, model: &Model, focus: Focus, now: i64) -> Vec<Ms
     let types_on = model.typing_until.is_some_and(|until| now < until);
     for event in &input.events {
         if let Event::Key { key, physical_key, pressed: true, modifiers, repeat } = event {
-            if types_on && *key != Key::Escape && !modifiers.command && !modifiers.alt {
+            let types = is_printable(*key) && !modifiers.command && !modifiers.alt;
+            if types_on && types {
                 all.push(Msg::TypesOn);
                 continue;
             }
@@ -175,6 +176,11 @@ fn command(key: Key, modifiers: Modifiers, model: &Model) -> Option<Msg> {
     // Only History shows the list that is sorted.
     let is_elsewhere = model.screen != Screen::History;
     found.filter(|msg| !(is_elsewhere && *msg == Msg::History(history::Msg::Sort)))
+}
+
+/// Whether a key types something.
+fn is_printable(key: Key) -> bool {
+    key == Key::Space || written(key).is_some()
 }
 
 /// A key as the table of commands writes it.

@@ -3,11 +3,12 @@
 import contextlib
 import socket
 import threading
+import time
 from urllib.parse import urlsplit
 
 import pytest
 
-from console_window import LIMIT, TICKET
+from console_window import LIMIT, PAUSE, TICKET
 from harness import eventually
 
 CHANGE = b"POST /admin/v1/changes"
@@ -114,13 +115,14 @@ def gate():
         one.close()
 
 
-def open_dialog(press, gate, *keys):
-    """Presses them until the dialog that they open is there, and writes a reason in it."""
+def open_dialog(press, gate, *keys, reason=TICKET):
+    """Presses them until the dialog that they open is there, and the keys of its reason."""
     for _ in range(5):
+        time.sleep(PAUSE)
         seen = gate.previews
         press("Escape", "1", *keys)
         if eventually(lambda: gate.previews > seen, 4.0, 0.02):
-            press(*TICKET)
+            press(*reason)
             return
     raise AssertionError("no dialog was opened")
 
@@ -138,6 +140,6 @@ def send(press, gate):
     before = gate.changes
     for _ in range(5):
         press("ctrl+Return")
-        if eventually(lambda: gate.changes > before, 2.0, 0.02):
+        if eventually(lambda: gate.changes > before, 1.0, 0.02):
             return
     raise AssertionError("no change was sent")

@@ -74,8 +74,8 @@ def test_a_provider_that_hangs_is_forced_open_and_let_go(
         assert eventually(lambda: is_open("sol") and is_open("luna"))
         assert overrides(relay) == {}
 
-        # The worst one, all of its provider, done: the reason is its breaker's.
-        open_dialog(press, seen, "g", "o")
+        # The worst one, all of its provider, done: Tab takes its breaker's reason over.
+        open_dialog(press, seen, "g", "o", reason=["Tab"])
         choose(press, seen, "alt+s")
         send(press, seen)
         forced = {"sol": "forced_open", "luna": "forced_open"}

@@ -1,6 +1,7 @@
 """Keys in the console's real window mean what they say, however fast they come."""
 
 import signal
+import time
 
 import pytest
 
@@ -9,6 +10,7 @@ from console_gate import choose, gate, open_dialog, send  # noqa: F401
 from console_relay import ops, refused  # noqa: F401
 from console_window import (  # noqa: F401
     LIMIT,
+    PAUSE,
     TICKET,
     actions,
     display,
@@ -43,7 +45,7 @@ def ill(three, sdk):
 
 
 FORCED = {"alpha": "forced_open", "bravo": "forced_open"}
-FOUR = ["g", "o", "alt+s", "ctrl+Return"]
+FIVE = ["g", "o", "alt+s", "Tab", "ctrl+Return"]
 
 
 def in_one_go(press, *keys):
@@ -56,23 +58,33 @@ def in_one_go(press, *keys):
         process.send_signal(signal.SIGCONT)
 
 
-def test_four_keys_from_a_cold_window_to_a_provider_forced_open(ill, display, tmp_path):
-    with window(display, [ill], tmp_path) as press:
+def test_five_keys_from_a_cold_window_to_a_provider_forced_open(ill, gate, display, tmp_path):
+    counted = gate(ill)
+    with window(display, [counted], tmp_path) as press:
         press.sees_trouble()
-        press(*FOUR)
+        press(*FIVE[:4])
+        # The dialog's own preview, and that of the choice.
+        assert eventually(lambda: counted.previews >= 2, LIMIT, 0.02)
+        time.sleep(0.3)
+        press(FIVE[4])
         assert eventually(lambda: overrides(ill) == FORCED, LIMIT), overrides(ill)
-        assert press.pressed == FOUR
+        assert press.pressed == FIVE
         [change] = actions(ill)
         assert change["changes"][0]["provider"] == "vendor"
 
 
-def test_the_four_keys_do_the_same_in_one_go(ill, display, tmp_path):
+def test_the_keys_do_the_same_in_one_go(ill, display, tmp_path):
     with window(display, [ill], tmp_path) as press:
         press.sees_trouble()
         # A key that is answered: the window has the keyboard.
         assert try_until(lambda: actions(ill, "probe"), press, "g", "p", "ctrl+Return")
-        in_one_go(press, "Escape", "g", *FOUR[1:3], *"drill", "ctrl+Return")
+        time.sleep(PAUSE)
+        in_one_go(press, "Escape", "g", *FIVE[1:3], *"drill", "ctrl+Return")
+        # The first confirmation may come before the preview was on the screen.
+        time.sleep(1.0)
+        press("ctrl+Return")
         assert eventually(lambda: overrides(ill) == FORCED, 5.0), overrides(ill)
+        assert actions(ill)[0]["reason"] == "drill"
 
 
 def test_a_choice_leaves_no_letter_in_the_reason(three, gate, display, tmp_path):
@@ -94,8 +106,11 @@ def test_a_reason_typed_in_one_go_with_its_dialog_is_no_command(three, display, 
         before = {"charlie": "demoted"}
         keys = ["Up", "Left", "Left", "Right", "Right", "d", *"drill", "ctrl+Return"]
         assert try_until(lambda: overrides(three) == before, press, *keys)
+        time.sleep(PAUSE)
         press("Escape", "1", "Up", "Left", "Left")
         in_one_go(press, "d", *"put", "ctrl+Return")
+        time.sleep(1.0)
+        press("ctrl+Return")
         after = {"alpha": "demoted", **before}
         done = eventually(lambda: overrides(three) == after, 5.0)
         others = {kind: len(actions(three, kind)) for kind in ("undo", "probe", "check")}

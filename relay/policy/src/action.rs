@@ -14,40 +14,40 @@ use std::time::Duration;
 pub enum Action {
     /// Call this rung.
     Dial {
-        /// The number it is known by from now on.
+        /// The attempt's number from now on.
         attempt: AttemptId,
-        /// Whom to call.
+        /// The rung to call.
         rung: RungIndex,
         /// Why.
         kind: AttemptKind,
         /// Leave out the fields that the relay adds on its own.
         plain: bool,
-        /// On a connection of its own: a reused one may be dead, and the body may leave the relay
-        /// only once, or has been lost on such a one.
+        /// Use a new connection: a reused one may be dead, and this body may be sent only once, or
+        /// was already lost on a dead connection.
         once: bool,
         /// It is a half-open breaker's probe.
         probe: bool,
     },
-    /// A probe has lost its race: let it go on in the background under this.
+    /// A probe has lost its race: let it go on in the background.
     Detach {
-        /// Which; it is journaled as ended next.
+        /// The attempt; its end is journaled next.
         attempt: AttemptId,
         /// What drives it from now on.
         probe: Probe,
     },
     /// An attempt has ended; close its connection if it is still open, and journal it.
     AttemptEnded {
-        /// Which.
+        /// The attempt.
         attempt: AttemptId,
-        /// How.
+        /// How it ended.
         outcome: AttemptOutcome,
-        /// Why, where the outcome is `cancelled`.
+        /// Why, if it was cancelled or failed by the relay's own fault.
         cause: Option<Cause>,
-        /// The clock that ran out, where one did.
+        /// The clock that ran out, if one did.
         clock: Option<Duration>,
-        /// Its verdict on its rung by the first token.
+        /// The first token's verdict on its rung.
         verdict: Option<TokenVerdict>,
-        /// Its verdict on its rung by the stream.
+        /// The stream's verdict on its rung.
         stream_verdict: Option<StreamVerdict>,
     },
     /// No token yet, but the status must go out now.
@@ -56,7 +56,7 @@ pub enum Action {
     Commit(AttemptId),
     /// The answer is whole: write its ending.
     Complete {
-        /// Whose answer.
+        /// The attempt whose answer it is.
         attempt: AttemptId,
         /// How the request ended.
         outcome: RequestOutcome,
@@ -75,11 +75,11 @@ pub enum Action {
 /// The client's error when there is no whole answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The gist.
+    /// Why the request failed.
     pub reason: FailureReason,
     /// The status, if it has not gone out yet.
     pub status: u16,
-    /// When it is worth asking again.
+    /// After which time the client may try again.
     pub retry_after: Option<Duration>,
     /// The attempt whose provider's message is passed on.
     pub answered_by: Option<AttemptId>,
@@ -89,7 +89,7 @@ pub struct Failure {
     pub cause: Option<Cause>,
 }
 
-/// The gist of a failure.
+/// Why a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureReason {
     /// No rung of the ladder can serve this request.
@@ -109,7 +109,7 @@ pub enum FailureReason {
     Unavailable,
     /// A rung was silent for too long.
     Timeout,
-    /// Whoever was called refused our account.
+    /// Every rung that was called refused our account.
     AccountRefused,
     /// Everything else.
     BadGateway,

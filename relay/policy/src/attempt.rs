@@ -9,7 +9,7 @@ use shared::{AttemptKind, AttemptOutcome, Cause};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How an attempt ended, with all that goes with it.
+/// How an attempt ended, with the details.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct End {
     pub(crate) outcome: AttemptOutcome,
@@ -18,7 +18,7 @@ pub(crate) struct End {
     pub(crate) retry_after: Option<Duration>,
     /// The clock that ran out.
     pub(crate) clock: Option<Duration>,
-    /// A refusal that may speak of the request instead of our account.
+    /// The refusal may be about the request instead of our account.
     pub(crate) suspected: bool,
     /// The ending is no evidence about the rung.
     pub(crate) excused: bool,
@@ -48,10 +48,10 @@ impl End {
 pub(crate) struct Attempt {
     pub(crate) id: AttemptId,
     pub(crate) rung: RungIndex,
-    /// Its rung's limits when it was dialled: a reload does not change them under it.
+    /// Its rung's limits when it was dialled: a reload does not change them.
     pub(crate) spec: Arc<RungSpec>,
     pub(crate) kind: AttemptKind,
-    /// What it reports to the breaker under.
+    /// Its reports to the breaker carry this ticket.
     pub(crate) ticket: Ticket,
     /// The mark passed while it was silent.
     pub(crate) slow: bool,
@@ -76,14 +76,14 @@ pub(crate) struct Attempt {
     /// Another rung may accept what was refused: the relay's translation of the request, or a
     /// feature that only this rung lacks.
     pub(crate) elsewhere: bool,
-    /// Its refusal may speak of the request instead of our account.
+    /// Its refusal may be about the request instead of our account.
     pub(crate) suspected: bool,
     pub(crate) first_token: Option<Time>,
     /// The last content, for the second clock; shifted while the client does not read.
     pub(crate) last_sign_of_life: Time,
-    /// The finish reason's moment, and what the answer was by then.
+    /// When the finish reason came, and what the answer consisted of.
     pub(crate) finished: Option<(Time, Answer)>,
-    /// Until then the first clock does not cut it, because no other rung is usable.
+    /// The first clock does not cut it before this time, because no other rung is usable.
     pub(crate) ttft_waived: Option<Time>,
     /// The provider's status, where it was not 200.
     pub(crate) status: Option<u16>,
@@ -133,7 +133,7 @@ impl Attempt {
         self.finished = None;
     }
 
-    /// The relay stood still for `span` until `until`: no clock of this attempt ran meanwhile.
+    /// The relay was blocked for `span` until `until`: no clock of this attempt ran meanwhile.
     pub(crate) fn skip(&mut self, span: Duration, until: Time) {
         let later = |at: Time| if at < until { at.plus(span).min(until) } else { at };
         self.stood_still |= self.dialled < until;

@@ -31,18 +31,18 @@ use shared::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long an attempt gets on a rung without a mark: a race that was lost sooner is no evidence
-/// that no token comes, and an attempt on an opened rung is not cut sooner.
+/// An attempt that lost its race sooner than this is no evidence that no token comes. An attempt
+/// without a mark on an opened rung is not cut sooner.
 const A_CHANCE: Duration = Duration::from_secs(2);
 
-/// The health of every rung, the budgets and the order of every ladder. A copy of it is
-/// what a preview is planned on.
+/// The health of every rung, the budgets and the order of every ladder. A preview is planned on a
+/// copy of it.
 #[derive(Debug, Clone)]
 pub struct Board {
     rungs: Vec<Health>,
     ladders: Vec<OrderInForce>,
     transitions: Vec<Transition>,
-    /// Rungs of which something worth keeping has changed.
+    /// Rungs with a change that must survive a restart.
     changed: Vec<RungIndex>,
     /// Ladders whose operator's order has ended by itself.
     ended_orders: Vec<LadderIndex>,
@@ -50,13 +50,13 @@ pub struct Board {
     next_expiry: Option<Time>,
     /// Requests so far, on all ladders.
     walks: u64,
-    /// Whose request the board serves now.
+    /// The number of the client whose request the board serves now.
     asking: u64,
     present: Present,
     rng: fastrand::Rng,
 }
 
-/// What the board needs of an attempt's end.
+/// What is reported to the board when an attempt ends.
 #[derive(Debug, Clone, Copy)]
 pub struct Report {
     /// The breaker's state at its dial.
@@ -79,11 +79,11 @@ pub struct Report {
     pub retry_after: Option<Duration>,
     /// What its time to first token depended on.
     pub size: Size,
-    /// Whether its refusal may speak of the request instead of our account.
+    /// Whether its refusal may be about the request instead of our account.
     pub suspected: bool,
     /// The number of its walk.
     pub walk: u64,
-    /// The number of the client whose request it is; 0 where clients are not told apart.
+    /// The number of the client whose request it is; 0 without configured clients.
     pub client: u64,
     /// It is no evidence about the rung, however it ended.
     pub excused: bool,
@@ -116,7 +116,7 @@ impl Report {
 }
 
 impl Board {
-    /// A board of rungs that nothing is known of; `rng` gives its jitter.
+    /// A board of rungs without any history; `rng` gives its jitter.
     #[must_use]
     pub fn new(rungs: Vec<RungSpec>, ladders: Vec<Arc<LadderSpec>>, rng: fastrand::Rng) -> Self {
         Self {
@@ -166,14 +166,14 @@ impl Board {
         })
     }
 
-    /// The state of a rung's breaker and its weight.
+    /// A rung's breaker, with its state and weight.
     #[must_use]
     pub fn breaker(&self, rung: RungIndex) -> Option<&Breaker> {
         self.rungs.get(rung.0).map(|health| &health.breaker)
     }
 
-    /// The candidates in the order in which this request calls them: weights, shedding,
-    /// demotion and starvation only move a rung, never take it off.
+    /// Puts the candidates in the order in which this request calls them. Weights, shedding,
+    /// demotion and a missing probe only move a rung; they never remove it.
     pub(crate) fn order(
         &self,
         ladder: &LadderSpec,
@@ -293,8 +293,9 @@ impl Board {
         self.check_p95(rung, now, size);
     }
 
-    /// A rung that is only slower is not sick. Not applied while it is open: a rung whose probes
-    /// all come after the mark reopens with each of them, and is judged after its cool-down.
+    /// A rung that is only slower is not sick: its reference is raised. Not while it is open: if
+    /// all its probes come after the mark, it opens again with each of them, and is judged after
+    /// its cool-down.
     fn rebase(&mut self, rung: RungIndex, now: Time) {
         let away = self.breaker(rung).is_some_and(|breaker| breaker.away_since.is_some());
         if !away {
@@ -303,8 +304,8 @@ impl Board {
         let alone = !self.has_somebody_away(rung, |other| other != rung);
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         let from = health.breaker.state();
-        // Some of its calls hang, the others are as quick as ever: of ten attempts those that
-        // hang would now and then make a slower rung.
+        // If some calls hang and the others are as fast as usual, the reference does not rise: with
+        // a few hanging calls, ten attempts can look like a slower rung.
         let hangs =
             health.breaker.is_opened_by_hanging() && health.answers_quickly(now, Kind::default());
         if !hangs && !matches!(from, State::Open { .. }) && health.rebase(now, alone) {
@@ -363,7 +364,7 @@ impl Board {
         if bad_before && !slow {
             self.bad_token(rung, now, ticket, report.size, Some(tip));
         }
-        // A loser that was cut at once was given no chance to bring a token.
+        // A loser that was cut early had no time to bring a token.
         let had_a_chance = lost && now.since(dialled) >= A_CHANCE;
         if !had_token && (bad_before || had_a_chance) {
             self.silent(rung, now, report, tip);
@@ -391,7 +392,8 @@ impl Board {
         }
     }
 
-    /// `ended`: how, if it has; else it is slow.
+    /// An attempt failed before its token, or passed its mark. `ended`: how it ended; `None`: it
+    /// passed its mark.
     fn bad_token(
         &mut self,
         rung: RungIndex,
@@ -486,19 +488,20 @@ impl Board {
         self.is_merely_slow(rung, now) && self.has_somebody_away(rung, |_| true)
     }
 
-    /// Whether a rung of a ladder of `rung` is not closed at full weight, of those that `counts`.
+    /// Whether a rung on a ladder of `rung` is away, of those for which `counts` is true.
     fn has_somebody_away(&self, rung: RungIndex, counts: impl Fn(RungIndex) -> bool) -> bool {
         let is_away = |other: &RungIndex| counts(*other) && !self.is_full(*other);
         let on_it = |ladder: &&OrderInForce| ladder.spec.rungs.contains(&rung);
         self.ladders.iter().filter(on_it).any(|ladder| ladder.spec.rungs.iter().any(is_away))
     }
 
-    /// Whether `rung`, bad as it may be, answers: only late.
+    /// Whether the bad attempts of `rung` are mostly late tokens.
     pub(crate) fn is_merely_slow(&self, rung: RungIndex, now: Time) -> bool {
         self.breaker(rung).is_some_and(|breaker| breaker.is_merely_slow(now))
     }
 
-    /// The configured limit on the p95, judged by Kaplan and Meier.
+    /// Applies the configured limit on the p95, which is estimated by the method of Kaplan and
+    /// Meier.
     fn check_p95(&mut self, rung: RungIndex, now: Time, size: Size) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         let Some(limit) = health.spec.breaker.open_ttft_p95 else { return };
@@ -528,7 +531,8 @@ impl Board {
             State::Open { until } => Some(until),
             State::Closed | State::HalfOpen { .. } => None,
         };
-        // A new reference need not change the state; then the counts are those of another time.
+        // These rules need not change the state. The last counts would then be from an earlier
+        // change.
         let is_counted = !matches!(why, TransitionRule::Rebased | TransitionRule::Expired);
         self.transitions.push(Transition {
             rung,
@@ -550,13 +554,13 @@ impl Board {
         self.changed.push(rung);
     }
 
-    /// The transitions since this was last asked, oldest first.
+    /// The transitions since the last call of this, oldest first.
     pub fn take_transitions(&mut self) -> Vec<Transition> {
         std::mem::take(&mut self.transitions)
     }
 
-    /// Sets an operator's override, for ever. When one that froze the breaker ends, the
-    /// rung is half-open after `forced_open`, closed after `forced_closed`.
+    /// Sets an operator's override that does not end by itself. When an override that froze the
+    /// breaker ends, the rung is half-open after `forced_open`, closed after `forced_closed`.
     pub fn force(&mut self, rung: RungIndex, now: Time, to: OverrideMode) {
         self.force_until(rung, now, to, None);
     }
@@ -571,7 +575,7 @@ impl Board {
         self.note(rung, now, from, TransitionRule::Operator);
     }
 
-    /// A rung's times to first token of late.
+    /// A rung's recent times to first token.
     pub(crate) fn recent(&mut self, rung: RungIndex, now: Time) -> Option<Counts> {
         Some(self.rungs.get_mut(rung.0)?.recent(now))
     }
@@ -597,7 +601,7 @@ impl Board {
         self.plan_expiry();
     }
 
-    /// Streams that are committed to `rung` are to end while it is forced open.
+    /// From now on, streams that are committed to `rung` are to end while it is forced open.
     pub fn cut_streams(&mut self, rung: RungIndex) {
         if let Some(health) = self.rungs.get_mut(rung.0) {
             health.cut_streams = health.forced == OverrideMode::ForcedOpen;
@@ -612,15 +616,15 @@ impl Board {
         self.rungs.get(rung.0).is_some_and(cuts)
     }
 
-    /// The version of a rung's override: it rises with each change, an end by itself
-    /// included.
+    /// The version of a rung's override. It rises with each change, also when the override ends by
+    /// itself.
     #[must_use]
     pub fn override_version(&self, rung: RungIndex) -> u64 {
         self.rungs.get(rung.0).map(|health| health.forced_version).unwrap_or_default()
     }
 
-    /// Puts a ladder in an operator's order; `None`: back to the config's. The order has
-    /// to be one of the ladder's rungs.
+    /// Puts a ladder in an operator's order; `None`: back to the config's. The order must consist
+    /// of the ladder's rungs.
     pub fn reorder(&mut self, ladder: LadderIndex, order: Option<Order>) {
         if let Some(ladder) = self.ladders.get_mut(ladder.0) {
             ladder.reorder(order);
@@ -628,7 +632,7 @@ impl Board {
         self.plan_expiry();
     }
 
-    /// The rungs of a ladder in the order that rules at `now`, and whose order that is;
+    /// The rungs of a ladder in the order that is in force at `now`, and the source of that order;
     /// `None` for an index that is not on the board.
     #[must_use]
     pub fn order_of(&self, ladder: LadderIndex, now: Time) -> Option<(&[RungIndex], OrderSource)> {
@@ -640,13 +644,14 @@ impl Board {
         })
     }
 
-    /// The version of a ladder's order: it rises with each change, an end by itself included.
+    /// The version of a ladder's order. It rises with each change, also when the order ends by
+    /// itself.
     #[must_use]
     pub fn order_version(&self, ladder: LadderIndex) -> u64 {
         self.ladders.get(ladder.0).map(|ladder| ladder.version).unwrap_or_default()
     }
 
-    /// Versions as they were before a restart; they only rise.
+    /// Restores versions after a restart. A version never falls.
     pub fn restore_versions(
         &mut self,
         rung: Option<(RungIndex, u64)>,
@@ -664,13 +669,13 @@ impl Board {
         }
     }
 
-    /// Ladders whose operator's order has ended by itself since this was last asked.
+    /// Ladders whose operator's order has ended by itself since the last call of this.
     pub fn take_ended_orders(&mut self) -> Vec<LadderIndex> {
         std::mem::take(&mut self.ended_orders)
     }
 
-    /// Ladders that would be left with forced-open rungs only, by these changes at once
-    /// and not by others.
+    /// Ladders that these changes together would leave with forced-open rungs only. A ladder is
+    /// listed only if one of the changes forces a rung of it open.
     #[must_use]
     pub fn left_without(
         &self,
@@ -756,20 +761,19 @@ impl Board {
         Some((forced, health.forced_until.filter(|_| forced != OverrideMode::Auto)))
     }
 
-    /// Rungs of which something worth keeping has changed since this was last asked.
+    /// Rungs with a change that must survive a restart, since the last call of this.
     pub fn take_changed(&mut self) -> Vec<RungIndex> {
         std::mem::take(&mut self.changed)
     }
 
-    /// What is worth keeping of a rung over a restart; `None` for an index that is not
-    /// on the board.
+    /// What survives a restart of a rung's state; `None` for an index that is not on the board.
     #[must_use]
     pub fn remember(&self, rung: RungIndex) -> Option<Remembered> {
         self.rungs.get(rung.0).map(Health::remember)
     }
 
-    /// A rung as it was before the restart. An open breaker whose time has passed
-    /// meanwhile is noted as cooled down.
+    /// Restores a rung as it was before the restart. If the cool-down of an open breaker ended
+    /// meanwhile, that transition is recorded.
     pub fn restore(&mut self, rung: RungIndex, now: Time, kept: &Remembered) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         health.restore(now, kept);

@@ -68,24 +68,25 @@ impl Default for BreakerSpec {
 
 /// The weight after closing.
 const SLOW_START: f64 = 0.1;
-/// The weight of a last rung that would have opened is never less.
+/// The lowest weight of a rung that gets half the weight instead of opening.
 const FLOOR: f64 = 0.05;
-/// So many good in a row double the weight.
+/// How many good attempts in a row double the weight.
 const GOOD_TO_DOUBLE: u32 = 5;
-/// And so long without a bad one does, if no more than so many ask: of those a rung at the
-/// least weight is given five, so that where more do the good calls are as soon.
+/// A quiet time doubles the weight only if fewer requests than this came in it. With more of them,
+/// the good attempts double it as soon: of 50 requests a rung at the weight 0.1 gets five.
 const MANY: u32 = 50;
+/// How long a quiet time without a bad attempt is before it doubles the weight.
 const QUIET_TO_DOUBLE: Duration = Duration::from_secs(15);
-/// Good probes that close it after a share of its calls was too slow, or hung: two say nothing
-/// of a twentieth, and little of one in ten.
+/// How many good probes close a breaker that a p95 or hanging calls had opened. Two would often
+/// miss a problem of one call in ten, and nearly always of one in twenty.
 const PROBES_OF_A_SHARE: u32 = 10;
-/// The window is counted in so many parts.
+/// How many parts the window is counted in.
 const PARTS: usize = 10;
-/// Before there is a reference, so many attempts in a row without a token open it: more
-/// than the hedge budget's burst, so that a slow honest rung whose hedged attempts all
-/// lose gets to show a token on its first unhedged ones.
+/// How many attempts in a row without a token open a rung without a reference. This is more than
+/// the hedge budget's burst of 20: if all hedged attempts of a slow but sound rung lose their
+/// races, its first attempts without a hedge can still bring a token.
 const SILENT_RUN: u32 = 24;
-/// Ten steady answers, later than they used to be, are worth two doublings.
+/// The factor by which the weight rises when ten answers were steadily later: two doublings.
 const TRUST: f64 = 4.0;
 
 /// The breaker's health state.
@@ -93,16 +94,16 @@ const TRUST: f64 = 4.0;
 pub enum State {
     /// Traffic flows.
     Closed,
-    /// None does, until the cool-down is over.
+    /// No traffic until the cool-down is over.
     Open {
-        /// When that is.
+        /// The cool-down's end.
         until: Time,
     },
     /// One probe at a time.
     HalfOpen {
-        /// Whether a probe is out.
+        /// Whether a probe holds the slot.
         taken: bool,
-        /// Good ones so far.
+        /// Good probes so far.
         good: u32,
     },
 }
@@ -132,12 +133,12 @@ pub struct Ticket {
     pub full: bool,
 }
 
-/// What is counted of the window.
+/// Counts of the window, or of one part of it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Part {
     calls: u32,
     bad: u32,
-    /// Slow ones among the bad.
+    /// Slow calls among the bad ones.
     slow: u32,
 }
 
@@ -146,7 +147,7 @@ struct Part {
 struct Trouble {
     /// When its cause first opened the breaker.
     since: Time,
-    /// The rule; `None`: not known, since a restart or an operator came before it.
+    /// The rule that opened it; `None`: not known, as after a restart or an operator's change.
     cause: Option<TransitionRule>,
 }
 
@@ -156,19 +157,19 @@ pub struct Breaker {
     spec: BreakerSpec,
     state: State,
     generation: u32,
-    /// The probe that was given the slot last.
+    /// The number of the last probe.
     slot: u32,
     weight: f64,
     good_row: u32,
-    /// Since when nothing was bad, and the weight has not been doubled.
+    /// Since then no attempt was bad, and the weight was not doubled.
     quiet_since: Time,
-    /// Requests that could have been given to it since.
+    /// Requests on its ladders since then.
     requests: u32,
-    /// Its weight was taken for the load it bears: then only good calls bring it back.
+    /// Its weight was halved instead of opening it: then only good attempts raise the weight.
     is_spared: bool,
     hanging: Hanging,
     bad_run: u32,
-    /// Slow ones among them.
+    /// Slow attempts among them.
     slow_run: u32,
     broken_run: u32,
     silent_run: u32,
@@ -180,9 +181,9 @@ pub struct Breaker {
     lateness: Lateness,
     /// Opened by broken streams: then a probe counts at its proper end.
     by_streams: bool,
-    /// Opened by the limit on the p95: then a probe is judged by that limit, and it takes more.
+    /// Opened by the limit on the p95: then a probe is judged by that limit, and more are needed.
     by_p95: bool,
-    /// Opened since some calls hang: then it takes more probes, too.
+    /// Opened by hanging calls: then more probes are needed.
     by_hanging: bool,
     /// What opened it last.
     opened_by: Option<TransitionRule>,
@@ -190,12 +191,12 @@ pub struct Breaker {
     pub(crate) away_since: Option<Time>,
     /// What is wrong with it while it is away.
     trouble: Option<Trouble>,
-    /// When it became half-open, or last gave out its slot.
+    /// When it became half-open, or last gave its slot to a probe.
     pub(crate) last_probe: Time,
 }
 
 impl Breaker {
-    /// A closed one at full weight.
+    /// A closed breaker at full weight.
     #[must_use]
     pub fn new(spec: BreakerSpec) -> Self {
         Self {
@@ -258,13 +259,14 @@ impl Breaker {
         self.by_p95 && matches!(self.state, State::HalfOpen { .. })
     }
 
-    /// Closed, and first choice always.
+    /// Whether it is closed at full weight.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.state == State::Closed && self.weight >= 1.0
     }
 
-    /// What an attempt dialled now goes out under; takes the slot if it is half-open.
+    /// The ticket of an attempt that is dialled now. It takes the slot if the breaker is half-open
+    /// and the slot is free.
     pub fn dial(&mut self, now: Time) -> Ticket {
         let full = self.is_full();
         let probe = match &mut self.state {
@@ -350,20 +352,20 @@ impl Breaker {
         }
     }
 
-    /// A stream has been silent for half of its second clock. That is no verdict yet, but
-    /// it counts in the run of broken ones, which only a proper end resets: by the time
-    /// the clocks of the first ones have run out, every stream since has died as well.
+    /// A stream has been silent for half of its second clock. That is no verdict yet, but it counts
+    /// in the run of broken streams, which only a proper end resets. To wait for the whole clock
+    /// would be too late: by then every stream since would have broken as well.
     pub fn stream_quiet(&mut self, ticket: Ticket) -> Option<TransitionRule> {
         if ticket.generation != self.generation || self.state != State::Closed {
             return None;
         }
         self.broken_run = self.broken_run.saturating_add(1);
-        // Only the run: nothing has happened that the window could count.
+        // Only the run is checked: the window has not changed.
         self.run_of_broken()
     }
 
-    /// A stream broke. `counted`: its token's verdict was bad, so the call is bad already;
-    /// `quiet`: it is in the run of broken ones already.
+    /// A stream broke. `counted`: the call is already counted as bad, because its token was slow.
+    /// `quiet`: the stream is already counted in the run of broken ones.
     pub fn stream_bad(
         &mut self,
         now: Time,
@@ -387,7 +389,7 @@ impl Breaker {
         }
     }
 
-    /// An attempt ended without a token; before there is a reference, that is all there is.
+    /// An attempt ended without a token. Without a reference, a run of such attempts opens it.
     pub fn silent(&mut self, ticket: Ticket, has_reference: bool) -> Option<TransitionRule> {
         self.silent_run = self.silent_run.saturating_add(1);
         let opens = !has_reference
@@ -397,7 +399,7 @@ impl Breaker {
         (opens && self.spec.enabled).then_some(TransitionRule::NeverAToken)
     }
 
-    /// An attempt ended, however: a slot that it still holds comes back.
+    /// An attempt ended in any way: if it still holds the slot, the slot is free again.
     pub fn give_back(&mut self, ticket: Ticket) {
         if let State::HalfOpen { taken, .. } = &mut self.state
             && ticket.probe
@@ -431,7 +433,7 @@ impl Breaker {
         self.turn(State::Open { until: now.plus(span) });
     }
 
-    /// It would have opened, but a ladder would have no rung left: half the weight instead.
+    /// Halves the weight instead of opening: a ladder would have no rung left, or it is only load.
     pub fn spare(&mut self, now: Time) {
         self.is_spared = true;
         self.leave_full(now, None);
@@ -450,7 +452,7 @@ impl Breaker {
         }
     }
 
-    /// Ends a cool-down at an operator's word: the next request is the probe.
+    /// Ends a cool-down because an operator wants a probe: the next request is the probe.
     pub fn probe_now(&mut self, now: Time) {
         if matches!(self.state, State::Open { .. }) {
             self.become_half_open(now);
@@ -462,8 +464,8 @@ impl Breaker {
         self.opened_by == Some(TransitionRule::Auth) && matches!(self.state, State::Open { .. })
     }
 
-    /// Ends a hard-down, since the account has another key: the next request is the
-    /// probe. Returns whether it was one.
+    /// Ends a hard-down, because the account has another key: the next request is the probe.
+    /// Returns whether there was a hard-down.
     pub(crate) fn under_another_key(&mut self, now: Time) -> bool {
         let hard_down = self.is_hard_down();
         if hard_down {
@@ -488,7 +490,7 @@ impl Breaker {
         self.turn(State::HalfOpen { taken: false, good: 0 });
     }
 
-    /// So many good probes close it.
+    /// How many good probes close it.
     #[must_use]
     pub fn probes_wanted(&self) -> u32 {
         let by_a_share = self.by_p95 || self.by_hanging;
@@ -521,9 +523,9 @@ impl Breaker {
         }
     }
 
-    /// Quiet time counts like good calls: where few ask, a rung that is well again would
-    /// else be out of its place for an hour. Not where it was spared: load is quiet, too, once
-    /// it has moved.
+    /// A quiet time doubles the weight, as good attempts do. With few requests a rung that is well
+    /// again would otherwise be away for an hour. Not after the weight was halved instead of
+    /// opening: a rung is also quiet once the load has moved away from it.
     pub(crate) fn rest(&mut self, now: Time) {
         let is_coming_back = self.state == State::Closed && self.weight < 1.0 && !self.is_spared;
         if is_coming_back && now.since(self.quiet_since) >= QUIET_TO_DOUBLE {
@@ -535,7 +537,7 @@ impl Breaker {
         }
     }
 
-    /// A request came that could be given to it.
+    /// A request came to one of its ladders.
     pub(crate) const fn note_request(&mut self) {
         self.requests = self.requests.saturating_add(1);
     }
@@ -595,13 +597,13 @@ impl Breaker {
         self.lateness.late(now);
     }
 
-    /// Whether the rung, bad as it is, answers: only late.
+    /// Whether the rung's bad attempts are mostly late tokens.
     #[must_use]
     pub fn is_merely_slow(&self, now: Time) -> bool {
         self.lateness.is_mere(now)
     }
 
-    /// Whether what opened it last, before its probes, were calls that hang.
+    /// Whether hanging calls opened it; failed probes since then do not count.
     pub(crate) const fn is_opened_by_hanging(&self) -> bool {
         self.by_hanging
     }
@@ -611,7 +613,8 @@ impl Breaker {
         self.hanging.suspicion()
     }
 
-    /// The rung answers steadily at a pace of its own: closed, and two doublings on.
+    /// The rung answers steadily, only later than before: closes it if it is half-open, and raises
+    /// the weight by two doublings.
     pub(crate) fn trust(&mut self, now: Time) {
         self.quiet_from(now);
         match self.state {
@@ -719,8 +722,8 @@ impl Breaker {
         }
     }
 
-    /// As it was before the restart. The settings may have changed since, and the
-    /// numbers come from a file: both keep within their bounds.
+    /// Restores it as it was before the restart. Weight and cool-down are kept within their bounds:
+    /// the settings may have changed, and the numbers come from a file.
     pub(crate) fn restore(&mut self, now: Time, kept: &RememberedBreaker) {
         let state = kept.at(now);
         self.weight = if kept.weight.is_finite() { kept.weight.clamp(FLOOR, 1.0) } else { 1.0 };
@@ -730,7 +733,7 @@ impl Breaker {
         self.by_p95 = kept.opened_by == Some(TransitionRule::SlowP95);
         self.by_hanging = kept.opened_by == Some(TransitionRule::Hanging);
         self.away_since = kept.away_since;
-        // A failed probe names no cause.
+        // A failed probe is not the cause of an opening.
         let cause = kept.opened_by.filter(|why| *why != TransitionRule::ProbeBad);
         let since = kept.trouble_since.or(kept.away_since);
         self.trouble = since.map(|since| Trouble { since, cause });

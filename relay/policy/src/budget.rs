@@ -5,9 +5,10 @@
 
 use crate::ladder::{HedgeSpec, RetrySpec};
 
-/// So many of the last hedges are remembered.
+/// How many of the last hedges are remembered.
 const REMEMBERED: u32 = 50;
-/// Below this share of won ones the feed is halved: hedging is not helping.
+/// If a smaller share of them won, each request feeds the hedge bucket half as much: hedging does
+/// not help.
 const WORTHWHILE: f64 = 0.20;
 
 /// One token bucket.
@@ -32,7 +33,7 @@ impl Bucket {
     }
 
     fn take(&mut self) -> bool {
-        // Ten feeds of a tenth make one token, whatever binary fractions say.
+        // Ten feeds of 0.1 make one token, despite binary rounding.
         if self.level + 1e-9 < 1.0 {
             return false;
         }
@@ -58,7 +59,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Full buckets, as the ladder has them for its hedges and for its retries.
+    /// Full buckets with the ladder's settings for hedges and retries.
     #[must_use]
     pub const fn new(hedge: &HedgeSpec, retry: &RetrySpec) -> Self {
         Self {
@@ -73,7 +74,7 @@ impl Budget {
         }
     }
 
-    /// Other settings from here on; what was saved stays, as far as it fits.
+    /// Sets other settings; the levels stay, up to the new bursts.
     pub const fn set_spec(&mut self, hedge: &HedgeSpec, retry: &RetrySpec) {
         self.hedge_share = hedge.share;
         self.hedge.resize(hedge.burst);

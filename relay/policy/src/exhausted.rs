@@ -1,5 +1,5 @@
-//! The client's error when no rung answered: the highest in rank of everything that was tried and
-//! passed over.
+//! The client's error when no rung answered: the error of the highest rank among all rungs that
+//! were tried or passed over.
 
 use crate::action::{Failure, FailureReason};
 use crate::attempt::Attempt;
@@ -48,7 +48,7 @@ fn terminal(attempt: &Attempt) -> Failure {
     };
     let status = match outcome {
         AttemptOutcome::ContextExceeded => 400,
-        // Never a 401 or a 429: the client would take them for its own.
+        // Never a 401 or a 429: the client would think that its own key or rate is refused.
         _ => attempt.status.filter(|s| matches!(s, 400 | 413 | 422 | 431)).unwrap_or(400),
     };
     Failure {
@@ -70,7 +70,7 @@ fn nobody_called(plan: &Plan, board: &Board, now: Time) -> Failure {
     let able = || plan.passed_over.iter().filter(|(_, reason)| !incapable(*reason));
     if able().next().is_none() {
         let reason = plan.passed_over.last().map_or(PassedOver::Capability, |(_, reason)| *reason);
-        // A feature is to blame only if it is what every rung lacks.
+        // A feature is named only if every rung was passed over for a missing capability.
         let other = plan.passed_over.iter().rev().find(|(_, why)| *why != PassedOver::Capability);
         let reason = other.map_or(reason, |(_, why)| *why);
         let feature = plan.lacking.filter(|_| other.is_none());
@@ -95,7 +95,7 @@ fn nobody_called(plan: &Plan, board: &Board, now: Time) -> Failure {
 fn by_rank(attempts: &[Attempt], plan: &Plan, board: &Board, now: Time) -> Failure {
     let own_attempts = || attempts.iter().filter(|attempt| !attempt.repeated);
     let ranks = || own_attempts().filter_map(rank);
-    // A refused account is not a lack of capacity: that reason is given for as long as it lasts.
+    // A rung that is open for a refused account does not lack capacity, so it does not count here.
     let is_refused = |rung| board.breaker(rung).is_some_and(Breaker::is_hard_down);
     let open = plan.passed_over.iter().any(|(rung, reason)| {
         matches!(reason, PassedOver::Open | PassedOver::NoSlot) && !is_refused(*rung)

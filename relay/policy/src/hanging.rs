@@ -1,22 +1,22 @@
 //! Some calls hang while the others are as quick as ever.
 //!
-//! A running sum in the manner of Page's CUSUM: each silent call adds one, each good one takes a
-//! little, and it is never below zero. A window of time is late there, since the good calls from
-//! before must grow old first, and where one in ten hangs it never fills. Explicit failures do
-//! not count: they cost their users no wait.
+//! This is a running sum like Page's CUSUM: each silent call adds 1, each good call takes 1/14
+//! away, and the sum is never below 0. A window of time would react too late, because the good
+//! calls from before must leave it first. If one call in ten hangs, it would never open the rung.
+//! Explicit failures do not count: no client waits for them.
 
-/// So many good calls make up for one that hangs: fewer than so are silent at their mark while
-/// all is well, and one in ten is more.
+/// How many good calls make up for one that hangs. On a rung that is well, fewer than one call in
+/// 14 is silent at its mark. If one in ten hangs, the sum rises.
 const GOOD_FOR_ONE: f64 = 14.0;
-/// So many more are too many. With ten, load passes for hanging more often.
+/// The rung opens when the sum reaches this. With 10, load is taken for hanging more often.
 const TOO_MANY: u32 = 12;
-/// From so many on some calls may well hang. Stragglers alone hardly ever add up to it.
+/// From this sum on, some calls probably hang: single late calls hardly ever add up to it.
 const SUSPECT: f64 = 4.0;
-/// What is left of it, as a share of that, when the breaker changes: a rung on its way back is
-/// not trusted as one that was always well.
+/// When the breaker changes, this share of `TOO_MANY` is left of the sum at the most. It is not
+/// zero: a rung that comes back is trusted less than one that was always well.
 const KEPT: f64 = 0.8;
 
-/// The sum.
+/// The running sum.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Hanging(f64);
 
@@ -36,17 +36,17 @@ impl Hanging {
         self.0 = (self.0 - 1.0).max(0.0);
     }
 
-    /// Whether the rung should open; never by fewer than `min_samples`.
+    /// Whether the rung should open; never with a sum below `min_samples`.
     pub(super) fn are_too_many(self, min_samples: u32) -> bool {
         self.0 + 1e-9 >= f64::from(TOO_MANY.max(min_samples))
     }
 
-    /// How far it is between suspicion and too many: 0 to 1.
+    /// How far the sum is from `SUSPECT` to `TOO_MANY`: 0 to 1.
     pub(super) fn suspicion(self) -> f64 {
         ((self.0 - SUSPECT) / (f64::from(TOO_MANY) - SUSPECT)).clamp(0.0, 1.0)
     }
 
-    /// What is left when the breaker changes.
+    /// The sum that is left when the breaker changes.
     pub(super) fn kept(self) -> Self {
         Self(self.0.min(f64::from(TOO_MANY) * KEPT))
     }

@@ -1,8 +1,8 @@
 //! One rung's health: hold, breaker, and what its first tokens usually take.
 //!
-//! What they take depends on what was asked: a profile for each kind of request, and a slope
-//! for the prompt's size. Until a kind is known, its requests are given more time and are not
-//! called slow.
+//! The time to a first token depends on the request: so each kind of request has a profile, and a
+//! slope accounts for the prompt's size. Until a kind has a reference, its requests get more time
+//! and do not count as slow.
 
 use crate::breaker::{Breaker, State, Ticket};
 use crate::histogram::{Counts, at_least};
@@ -19,26 +19,28 @@ use shared::OverrideMode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The hedge delay is never longer than so many references, which is the end of the bucket
-/// whose middle the reference is: once an incident has raised the rolling estimate, every
-/// further reference of waiting is its users'.
+/// The longest hedge delay, as a multiple of the reference: the end of the histogram bucket whose
+/// middle is the reference. An incident raises the rolling estimate; without this limit clients
+/// would wait for it.
 const DELAY_CAP: f64 = 1.02;
-/// The soft first clock: so many references, and never less than this. It is what is
-/// left when the hedge budget is spent, so it must not be far beyond the mark.
+/// The soft clock as a multiple of the reference, and its least length. It is what is left when the
+/// hedge budget is spent, so it must not be far beyond the mark.
 const SOFT: f64 = 1.8;
 const SOFT_LEAST: Duration = Duration::from_secs(3);
-/// The soft first clock before there is a reference: twice the delay with which hedges start
-/// then. Without it, once the hedge budget of a rung that is dead at the start
-/// is spent, and every request without a hedge would wait for the hard clock.
+/// The soft clock without a reference: twice the hedge delay without one. Without this clock, once
+/// a rung that is dead from the start has spent the hedge budget, every request without a hedge
+/// would wait for the hard clock.
 const SOFT_AT_FIRST: Duration = Duration::from_secs(4);
-/// A request that thinks is given so many times as long, until it is known how long it takes.
+/// How many times as long a request that thinks gets, until its kind has a reference.
 const THINKING: u32 = 2;
-/// Where calls hang, a hedge may go out so much of the way towards the earliest moment at which
-/// it hides nothing from the breaker. Further, and the quick calls' hedges use the budget up.
+/// If calls hang, a hedge starts earlier, by at most this share of the way to the earliest delay
+/// that hides nothing from the breaker. Even earlier, the hedges of fast calls would spend the
+/// budget.
 const SOONER: f64 = 0.5;
 /// The end of the histograms' smallest bucket.
 const AT_ONCE: Duration = Duration::from_millis(10);
-/// What is usual is as long as this, in the list of returning attempts: kinds differ.
+/// Returning attempts of all kinds are judged together, as multiples of what is usual for their
+/// kind. This length stands for one times the usual.
 const UNIT: Duration = Duration::from_secs(1);
 
 /// A request whose attempt was refused as if our account were wrong.
@@ -51,7 +53,8 @@ pub(crate) struct Witness {
 }
 
 impl Witness {
-    /// Whether the two confirm each other: two requests, of two clients where there are several.
+    /// Whether the two confirm each other: two requests, and of two clients if clients are
+    /// configured.
     pub(crate) fn confirms(self, other: Self) -> bool {
         let is_one_client = self.client != 0 && self.client == other.client;
         self.walk != other.walk && !is_one_client
@@ -78,14 +81,14 @@ pub(crate) struct Health {
     pub(crate) taken_by: Option<u64>,
     /// It has once sent a finish reason: an answer without one has been cut.
     pub(crate) finishes: bool,
-    /// Since when its account has the key that it has; the zero: from the start.
+    /// Since when its account has its present key; zero: from the start.
     pub(crate) account_since: Time,
     /// Streams committed to it are to end, too.
     pub(crate) cut_streams: bool,
     /// Rises with each change of the override.
     pub(crate) forced_version: u64,
     shed: Shed,
-    /// What first tokens take, kind by kind; the usual kind is always there.
+    /// The times to first token of the usual kind; those of other kinds are in `others`.
     usual: Profile,
     others: Vec<(Kind, Profile)>,
     slope: Slope,
@@ -146,14 +149,15 @@ impl Health {
         }
     }
 
-    /// Other limits from here on; what is known of it stays.
+    /// Sets other limits; what is known of the rung stays.
     pub(crate) fn set_spec(&mut self, spec: RungSpec) {
         self.breaker.set_spec(spec.breaker.clone());
         self.spec = Arc::new(spec);
     }
 
-    /// Whether the p95 of the last minutes is over `limit`, for the kind of request that says
-    /// most of it: where others are known to take longer, the limit is meant for the usual one.
+    /// Whether the p95 of the last minutes is over `limit` for requests of this kind. The limit is
+    /// meant for usual requests, so it is raised in proportion for a kind that is known to take
+    /// longer.
     pub(crate) fn p95_is_over(&mut self, now: Time, size: Size, limit: Duration) -> bool {
         let limit = self.limit_of(size.kind, limit);
         let recent = self.profile_mut(size.kind).latest(now);
@@ -166,23 +170,23 @@ impl Health {
         limit.mul_f64(both.map_or(1.0, |(own, usual)| ratio(own, usual)).max(1.0))
     }
 
-    /// Whether those of its answers that come are as quick as ever: under load all are slower.
+    /// Whether the answers that come are as fast as usual: under load all are slower.
     pub(crate) fn answers_quickly(&mut self, now: Time, kind: Kind) -> bool {
         self.profile_mut(kind).answers_quickly(now)
     }
 
-    /// What was too slow is over: the p95 is judged by what comes from here on.
+    /// Forgets the latest times: the p95 is judged by later calls only.
     pub(crate) fn forget_latest(&mut self) {
         self.usual.forget_latest();
         self.others.iter_mut().for_each(|(_, profile)| profile.forget_latest());
     }
 
-    /// Whether it is known what requests of this kind take.
+    /// Whether this kind has a reference.
     pub(crate) fn has_reference(&self, kind: Kind) -> bool {
         self.profile(kind).is_some_and(|profile| profile.estimates.reference.is_some())
     }
 
-    /// The reference p95 of usual requests; where there are none, of whatever there is.
+    /// The reference p95 of usual requests; without one, that of any other kind.
     pub(crate) fn reference(&self) -> Option<Duration> {
         let mut others = self.others.iter().map(|(_, profile)| profile.estimates.reference);
         self.usual.estimates.reference.or_else(|| others.find_map(|reference| reference))
@@ -242,7 +246,8 @@ impl Health {
         self.profile_mut(size.kind).cut(now, net, ticket.full);
     }
 
-    /// What `span` is net of the prompt's size. The slope is learned while all is well.
+    /// Returns `span` without the time for the prompt's size. The slope is learned only from calls
+    /// at full weight.
     fn learn(&mut self, span: Duration, size: Size, ticket: Ticket, was_cut: bool) -> Duration {
         let small = self.profile(size.kind).and_then(|profile| profile.estimates.median);
         if let Some(small) = small.filter(|_| ticket.full) {
@@ -251,21 +256,21 @@ impl Health {
         span.saturating_sub(self.slope.term(size.prompt_tokens))
     }
 
-    /// Adds to the list of returning attempts, if this is one: `net` as a multiple of
-    /// what was usual for its kind when the rung left full weight.
+    /// If this is a returning attempt, `net` as a multiple of what was usual for its kind when the
+    /// rung left full weight.
     fn on_the_way_back(&self, net: Duration, kind: Kind, ticket: Ticket) -> Option<Duration> {
         let is_away = self.breaker.away_since.is_some() && !ticket.full;
         let usual = self.profile(kind)?.estimates.usual.filter(|_| is_away)?;
         Some(UNIT.mul_f64(self.raised * ratio(net, usual)))
     }
 
-    /// A hang, an error or a clock: earlier attempts no longer show a rung that is only slower.
+    /// An error or an expired clock: earlier attempts no longer show a rung that is only slower.
     pub(crate) fn forget_returning(&mut self) {
         self.returning.forget();
     }
 
-    /// Slower is not sick: adopts a new reference if the attempts on the way back are
-    /// steadily later than before. `alone`: no neighbour is away. Returns whether it did.
+    /// Adopts a new reference if the returning attempts are steadily later than before: a slower
+    /// rung is not sick. `alone`: no other rung of its ladders is away. Returns whether it did.
     pub(crate) fn rebase(&mut self, now: Time, alone: bool) -> bool {
         let since = self.breaker.away_since;
         let span = since.map_or(Duration::ZERO, |since| now.since(since));
@@ -276,7 +281,7 @@ impl Health {
         self.raised *= ratio;
         self.usual.rebase(ratio);
         self.others.iter_mut().for_each(|(_, profile)| profile.rebase(ratio));
-        // Ten answers are evidence enough that it is well, at its own pace.
+        // Ten answers are enough evidence that the rung is well, only slower.
         self.breaker.trust(now);
         true
     }
@@ -299,8 +304,8 @@ impl Health {
         }
     }
 
-    /// The slow mark of a request; `None` until it is known what its kind takes. A rung that
-    /// the configured limit on its p95 has opened must come back within that.
+    /// The slow mark of a request; `None` if its kind has no reference. If the configured limit on
+    /// the p95 opened the rung, the mark of its probes is not above that limit.
     pub(crate) fn mark(&self, size: Size) -> Option<Duration> {
         let limit = self.spec.breaker.open_ttft_p95.filter(|_| self.breaker.is_probed_by_p95());
         let limit = limit.map(|limit| self.limit_of(size.kind, limit));
@@ -349,18 +354,18 @@ impl Health {
     ) -> Option<Duration> {
         let profile = self.profile(kind)?;
         let (reference, mark) = profile.estimates.reference.zip(profile.mark())?;
-        // After a lull or a restart the reference is all that is known.
+        // After a time without requests, or a restart, only the reference is known.
         let cap = reference.mul_f64(DELAY_CAP);
         let recent = profile.estimates.delay.unwrap_or(cap);
         // The configured limit is for requests that do not think.
         let most = if kind.thinks() { cap } else { spec.max.max(spec.min) };
         let delay = recent.min(cap).max(spec.min).min(most);
-        // Earlier, and the hedge would hide an incident from the breaker: so would a rival
-        // that is thought to be slower than it is.
+        // If a hedge won before the first attempt's mark, it would hide an incident from the
+        // breaker. So the least time that the rival may take counts.
         let hides_nothing = mark.saturating_sub(rival.map(at_least).unwrap_or_default());
         let delay = delay.max(hides_nothing);
-        // Where some calls hang, those that are silent for long are likelier among them. Under
-        // load all are slower, and earlier hedges would only add to it.
+        // If some calls hang, a call that is silent for long is probably one of them. Under load
+        // all calls are slower, and earlier hedges would only add load.
         let sooner = if profile.estimates.is_quick {
             SOONER * self.breaker.suspicion_of_hanging()
         } else {
@@ -374,8 +379,8 @@ impl Health {
         self.usual.restore(reference, usual);
     }
 
-    /// What rules at `now`: an override whose time is over does so no more, though
-    /// nobody may have ended it yet.
+    /// The override and the state in force at `now`. An override whose time is over is not in
+    /// force, even if it has not been ended yet.
     pub(crate) fn rules(&self, now: Time) -> (OverrideMode, State) {
         let state = self.breaker.state();
         if self.forced_until.is_none_or(|until| until > now) {
@@ -399,7 +404,7 @@ impl Health {
         Remembered { reference, hold, breaker, finishes: self.finishes }
     }
 
-    /// As it was before the restart.
+    /// Restores it as it was before the restart.
     pub(crate) fn restore(&mut self, now: Time, kept: &Remembered) {
         if let Some(Reference { p95, usual }) = kept.reference {
             self.restore_reference(p95.max(LEAST_REFERENCE), usual);
@@ -412,7 +417,7 @@ impl Health {
     }
 }
 
-/// How long a request of this kind is given while nothing is known of it.
+/// How long a request of this kind gets without a reference: `span`, or longer if it thinks.
 fn patience(kind: Kind, span: Duration) -> Duration {
     if kind.thinks() { span.saturating_mul(THINKING) } else { span }
 }

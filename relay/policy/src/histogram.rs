@@ -1,7 +1,7 @@
 //! Times to first token, in log buckets over rotating windows.
 //!
-//! The buckets are those that both programs count in. A time that was not reached,
-//! because the attempt was cut first, is kept apart: it says only "longer than this".
+//! The buckets are those that both programs use. An attempt that was cut before its token is
+//! counted separately: its time to first token is only known to be longer.
 
 use crate::time::Time;
 use shared::histogram::{bucket, upper, value};
@@ -81,7 +81,7 @@ impl Counts {
 
     /// The `q` quantile with cut attempts counted at the time of their cut.
     ///
-    /// Right for a delay below which nobody is cut; low for anything beyond it.
+    /// Correct for a delay below which no attempt is cut; too low for anything beyond it.
     #[must_use]
     pub fn quantile_as_cut(&self, q: f64) -> Option<Duration> {
         let all = u64::from(self.total_tokens) + u64::from(self.total_cut);
@@ -111,8 +111,8 @@ impl Counts {
         at.map(value)
     }
 
-    /// The `q` quantile by Kaplan and Meier: a cut attempt says only "longer".
-    /// `None` where so many were cut that the quantile lies beyond what was seen.
+    /// The `q` quantile by Kaplan and Meier: of a cut attempt it is only known that it takes
+    /// longer. `None` if so many were cut that the quantile lies beyond what was seen.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<Duration> {
         let mut at_risk = u64::from(self.total_tokens) + u64::from(self.total_cut);

@@ -9,7 +9,7 @@ use crate::remembered::RememberedHold;
 use crate::time::Time;
 use std::time::Duration;
 
-/// A Retry-After below this is as good as none.
+/// A Retry-After below this counts as none.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 /// The doubling of holds without a Retry-After ends here.
@@ -58,8 +58,8 @@ impl Hold {
         self.until = Some(self.until.map_or(until, |earlier| earlier.max(until)));
     }
 
-    /// An attempt dialled at `dialled` brought a token: the doubling is forgotten,
-    /// unless it was dialled before the hold and so knows nothing of it.
+    /// An attempt dialled at `dialled` brought a token. The doubling is forgotten, unless the
+    /// attempt was dialled before the hold ended and so is no evidence about it.
     pub fn token(&mut self, dialled: Time) {
         if self.until.is_none_or(|until| dialled >= until) {
             self.doublings = 0;
@@ -68,8 +68,8 @@ impl Hold {
     }
 
     fn guess(&mut self, dialled: Time, rung: &RungSpec, rng: &mut fastrand::Rng) -> Duration {
-        // Answers to calls from before the hold ended are the same refusal again,
-        // not a new one: they must not double it.
+        // Answers to calls from before the hold's end are the same refusal again and not a new one:
+        // they must not double the hold.
         let is_news = self.until.is_none_or(|until| dialled >= until);
         if self.guessed && is_news {
             self.doublings = self.doublings.saturating_add(1);
@@ -81,7 +81,7 @@ impl Hold {
         doubled.min(LONGEST_GUESS).mul_f64(jitter).min(rung.max_hold)
     }
 
-    /// Whether its end has moved since this was last asked, by enough to matter.
+    /// Whether its end has moved by enough since it was last reported.
     pub(crate) fn is_news(&mut self) -> bool {
         let moved = self.until.map_or(Duration::ZERO, |until| match self.last_reported {
             Some(reported) => until.since(reported),
@@ -100,7 +100,7 @@ impl Hold {
         self.until.map(|until| RememberedHold { until, doublings, guessed })
     }
 
-    /// As it was before the restart.
+    /// Restores it as it was before the restart.
     pub(crate) fn restore(kept: RememberedHold) -> Self {
         let RememberedHold { until, doublings, guessed } = kept;
         Self { until: Some(until), doublings, guessed, last_reported: Some(until) }

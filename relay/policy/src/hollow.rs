@@ -5,9 +5,9 @@
 //! for a share of requests: its share of useless answers beyond its usual share. The other
 //! requests still call it at its place, so that its recovery is noticed.
 //!
-//! A request can be made so that its answer is empty. So each client is counted apart, and the
+//! A request can be made so that its answer is empty. So each client is counted separately, and the
 //! useless answers of one client count for that client alone: for the others the client with the
-//! most of them is left out.
+//! most useless answers is left out.
 
 use crate::time::Time;
 
@@ -17,11 +17,11 @@ const FADE: f64 = 300.0;
 const MEMORY: f64 = 12.0;
 /// With fewer useless answers than this nothing changes: they may be chance.
 const LEAST: f64 = 3.0;
-/// A rung keeps all its requests while so many times its whole answers are as many as its calls.
+/// A rung keeps all its requests while this factor times its whole answers is at least its calls.
 const MARGIN: f64 = 1.5;
-/// After about how many answers the usual share is known.
+/// How many answers it takes, about, until the usual share is known.
 const USUAL: f64 = 200.0;
-/// How many clients are kept apart; beyond them the least recent is forgotten.
+/// How many clients are counted separately; beyond them the least recent is forgotten.
 const CLIENTS: usize = 32;
 
 /// Fading counts of one client's answers.
@@ -54,16 +54,16 @@ impl Answers {
     }
 }
 
-/// One rung's.
+/// One rung's answers, by client.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hollow {
     clients: Vec<Answers>,
-    /// The share of hollow answers while it keeps its requests.
+    /// The usual share of useless answers, learned while the rung keeps all its requests.
     usual: f64,
 }
 
 impl Hollow {
-    /// An answer came to its end for `client`; `whole` if it was one.
+    /// An answer for `client` ended; `whole`: it was not useless.
     pub(crate) fn count(&mut self, now: Time, client: u64, whole: bool) {
         if self.share(now, client) <= 0.0 {
             self.usual += (f64::from(u8::from(!whole)) - self.usual) / USUAL;
@@ -72,7 +72,7 @@ impl Hollow {
             return known.count(now, whole);
         }
         if whole && self.clients.is_empty() {
-            // Nothing to set against it: a rung that is well costs no memory.
+            // As long as no answer was useless, nothing is stored for a rung.
             return;
         }
         if self.clients.len() >= CLIENTS {
@@ -93,7 +93,7 @@ impl Hollow {
         own.max(self.beyond_usual(self.of_others(now)))
     }
 
-    /// All clients' answers but those of the one with the most hollow ones.
+    /// The answers of all clients except the one with the most useless answers.
     fn of_others(&self, now: Time) -> Answers {
         let all = || self.clients.iter().map(|known| known.at(now));
         let worst = all().max_by(|one, other| one.hollow().total_cmp(&other.hollow()));

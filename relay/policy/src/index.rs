@@ -1,10 +1,10 @@
-//! The numbers by which rungs, ladders and attempts are known here.
+//! The numbers that identify rungs, ladders and attempts in the core.
 
-/// A ladder's place in the config.
+/// A ladder's place on the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LadderIndex(pub usize);
 
-/// A rung's place in the config; the same on every ladder it stands on.
+/// A rung's place on the board; the same for all ladders that have this rung.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RungIndex(pub usize);
 

@@ -13,7 +13,7 @@ pub enum Input {
     Start,
     /// An event with content came.
     Token {
-        /// Whose.
+        /// The attempt.
         attempt: AttemptId,
         /// Whether all its content so far is the text of a refusal.
         refusal: bool,
@@ -27,19 +27,19 @@ pub enum Input {
     Finished(AttemptId, Answer),
     /// The attempt's upstream call is over.
     Ended(AttemptId, Ending),
-    /// The client did not read for this long; it does again.
+    /// The client did not read for this long; now it reads again.
     Unblocked(Duration),
-    /// The relay itself stood still: what it waited for may have come long ago. Given before
-    /// anything else that is seen after the pause.
+    /// The relay itself was blocked: what it waited for may have come long ago. This input comes
+    /// before all others after the pause.
     StoodStill {
-        /// For this long, all pauses since the last of these inputs together.
+        /// How long, all pauses since the last of these inputs together.
         span: Duration,
-        /// Until then.
+        /// When the pause ended.
         until: Time,
     },
-    /// An operator has forced this rung open: what is not committed leaves it.
+    /// An operator has forced this rung open: attempts on it that are not committed are cut.
     Forced(RungIndex),
-    /// The operator wants what is committed to this rung to end, too.
+    /// The operator also wants the streams that are committed to this rung to end.
     CutStream(RungIndex),
     /// Stop now: the client is gone, or the relay shuts down.
     Stop(Cause),
@@ -60,7 +60,7 @@ pub struct Answer {
     pub invalid: bool,
 }
 
-/// How an upstream call was over, as seen on the wire and not yet judged.
+/// How an upstream call ended, as seen on the wire and not yet judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
     /// The dialect's proper end.
@@ -71,7 +71,7 @@ pub enum Ending {
     ErrorEvent {
         /// What it means, if a matcher knows.
         signature: Option<Signature>,
-        /// Whether a code or type of error says so, and not mere words.
+        /// Whether a code or type of error shows this, and not only the words of a message.
         certain: bool,
         /// The wait it asks for.
         retry_after: Option<Duration>,
@@ -82,7 +82,7 @@ pub enum Ending {
         status: u16,
         /// What the body means, if a matcher knows.
         signature: Option<Signature>,
-        /// Whether a code or type of error says so, and not mere words.
+        /// Whether a code or type of error shows this, and not only the words of a message.
         certain: bool,
         /// The wait it asks for, as sent.
         retry_after: Option<Duration>,
@@ -102,9 +102,9 @@ pub enum Break {
     Reset,
     /// An event, or the whole answer, was over the limit.
     TooLarge,
-    /// An event that is not the dialect.
+    /// An event does not follow the dialect.
     Malformed,
-    /// The whole answer is not the dialect: HTML, a wrong type, an unknown encoding.
+    /// The whole answer does not follow the dialect: HTML, a wrong type, an unknown encoding.
     NotTheDialect,
 }
 

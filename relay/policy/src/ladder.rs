@@ -18,7 +18,7 @@ pub(crate) const RETRIES_IF_NOBODY_WAITS: u32 = 2;
 /// When a hedge starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HedgeDelay {
-    /// From what the rung's first tokens usually take.
+    /// From the rung's usual times to first token.
     Auto,
     /// After this, always.
     Fixed(Duration),
@@ -27,8 +27,8 @@ pub enum HedgeDelay {
 /// A ladder's hedging.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HedgeSpec {
-    /// Whether there is any. Default true; `delay = "none"` switches it off as well. Ladders
-    /// that nobody waits on never hedge.
+    /// Whether there is any. Default true; `delay = "none"` switches it off as well. Ladders that
+    /// are not interactive never hedge.
     pub enabled: bool,
     /// When one starts. Default `auto`.
     pub delay: HedgeDelay,
@@ -65,8 +65,8 @@ pub struct RetrySpec {
     /// Such calls per request (`budget` in the config), 0 to 1: what a request adds to the
     /// budget. Default 0.20.
     pub share: f64,
-    /// Such calls that may be saved up, 1 to 1000: what the budget holds, and starts with. More
-    /// than the evidence that a breaker needs. Default 20.
+    /// Such calls that may be saved up, 1 to 1000: what the budget holds, and starts with. Default
+    /// 20, which is more than the bad attempts that open a breaker.
     pub burst: f64,
 }
 
@@ -79,7 +79,7 @@ impl Default for RetrySpec {
 /// What to do with an answer that ended properly without content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnEmpty {
-    /// Ask the next rung.
+    /// Call the next rung.
     #[default]
     Next,
     /// It is the answer.
@@ -92,7 +92,7 @@ pub enum OnRefusal {
     /// It is the answer.
     #[default]
     End,
-    /// Ask the next rung, holding the refusal back.
+    /// Call the next rung and hold the refusal back.
     Next,
 }
 
@@ -131,14 +131,14 @@ pub struct RungSpec {
     pub domains: Vec<u32>,
     /// Which dialect it speaks, by number, below 8; the config leaves it 0.
     pub dialect: u8,
-    /// What it is asked less of instead of being passed over. Default nothing.
+    /// What is asked of it in a weaker form instead of passing it over. Default nothing.
     pub degrade: Degrade,
     /// Its circuit breaker.
     pub breaker: BreakerSpec,
 }
 
 impl RungSpec {
-    /// What it can do for `need`, what is made less of included.
+    /// What it can do for `need`, also in a weaker form.
     #[must_use]
     pub const fn can_for(&self, need: &Need) -> Capabilities {
         let mut can = self.can;
@@ -147,7 +147,8 @@ impl RungSpec {
         can
     }
 
-    /// What of `need`'s request is made less of for it: what it lacks, and may have less of.
+    /// What of `need`'s request is asked of it in a weaker form: what it lacks and `degrade`
+    /// allows.
     #[must_use]
     pub fn degrade_for(&self, need: &Need) -> Degrade {
         let (may, can, asked) = (self.degrade, self.can, need.capabilities);
@@ -158,13 +159,13 @@ impl RungSpec {
         }
     }
 
-    /// Whether all of `need`'s request can be written for it.
+    /// Whether all of `need`'s request can be written in its dialect.
     #[must_use]
     pub const fn can_express(&self, need: &Need) -> bool {
         need.unsupported & (1 << (self.dialect & 7)) == 0
     }
 
-    /// Whether its answers are as long as `need` asks for.
+    /// Whether its answers are as long as `need` asks for, or may be shorter.
     #[must_use]
     pub fn gives_enough(&self, need: &Need) -> bool {
         self.degrade.max_output || self.is_long_enough(need)
@@ -208,8 +209,9 @@ pub struct LadderSpec {
     pub interactive: bool,
     /// What every request on this ladder needs beside its own needs. Default nothing.
     pub require: Capabilities,
-    /// The first clock, dial to first token, per attempt. `None` is the default of 15 s, which
-    /// the last candidate alone in flight does not have; a written 15 s holds always.
+    /// The first clock, dial to first token, per attempt. `None`: the default of 15 s, which does
+    /// not cut the only attempt in flight if no other rung is usable. A configured 15 s always
+    /// applies.
     pub ttft: Option<Duration>,
     /// The second clock, token to token, per attempt. Default 15 s.
     pub inter_token: Duration,
@@ -218,7 +220,7 @@ pub struct LadderSpec {
     pub total: Duration,
     /// The third clock of a committed stream, accept to end. Default 15 min, never below `total`.
     pub stream_total: Duration,
-    /// Retries on the same rung, 0 to 10. Default `None`: as the situation asks.
+    /// Retries on the same rung, 0 to 10. Default `None`: as the situation requires.
     pub retries: Option<u32>,
     /// No retry and no waiting at all. Default false.
     pub fail_fast: bool,
@@ -238,9 +240,10 @@ pub struct LadderSpec {
     pub retry: RetrySpec,
     /// The most attempts in flight at the same time, 1 to 10. Default 2.
     pub max_in_flight: usize,
-    /// The most hedges of one request, 0 to 10, a replacement of a failed one apart. Default 1.
+    /// The most hedges of one request, 0 to 10, not counting the replacement of a failed one.
+    /// Default 1.
     pub max_hedges: u32,
-    /// So many rungs from the start, whoever is first, 0 to 10; 0 or 1: no race. Default 0.
+    /// How many rungs are called at once from the start, 0 to 10; 0 or 1: no race. Default 0.
     pub race: usize,
     /// Whether requests are moved past a degraded rung before it opens. Default false.
     pub shed: bool,
@@ -311,13 +314,13 @@ pub struct Need {
     pub capabilities: Capabilities,
     /// The estimated prompt size in tokens.
     pub prompt_tokens: u64,
-    /// What its time to first token depends on beside that.
+    /// What else its time to first token depends on.
     pub kind: Kind,
     /// The longest answer asked for, in tokens.
     pub max_output: Option<u64>,
     /// Whether a second call could do something twice.
     pub side_effects: bool,
-    /// One bit for the number of each dialect that has no words for some of it.
+    /// The dialects that cannot express some part of it: one bit for each dialect's number.
     pub unsupported: u8,
     /// The number of its own dialect.
     pub dialect: u8,
@@ -346,7 +349,7 @@ pub struct Size {
     pub kind: Kind,
 }
 
-/// Requests that a rung needs about the same time for, but for the prompt's size.
+/// Requests that take a rung about the same time, apart from the prompt's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Kind {
     /// How much the request lets the model think.
@@ -369,7 +372,7 @@ pub enum Effort {
     /// The request does not say.
     #[default]
     Usual,
-    /// Not at all, or next to it.
+    /// Not at all, or nearly so.
     Little,
     /// A little.
     Low,

@@ -8,7 +8,7 @@ use crate::time::Time;
 
 /// Counts fade with this time constant, in seconds.
 const FADE: f64 = 30.0;
-/// The fewest late tokens from which a rung counts as late.
+/// At least this many late tokens, faded, before a rung counts as late.
 const LATE: f64 = 3.0;
 /// The smallest share of late tokens among its bad attempts. Not all of them: losers of a race are
 /// cut before their token can come.
@@ -35,7 +35,7 @@ impl Lateness {
         self.late += 1.0;
     }
 
-    /// Whether what is bad about the rung is, for the most part, that it answers late.
+    /// Whether the rung's bad attempts are mostly late tokens.
     pub(crate) fn is_mere(&self, now: Time) -> bool {
         let kept = self.kept(now);
         self.late * kept >= LATE && self.late >= SHARE * self.bad

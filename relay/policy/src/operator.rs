@@ -1,19 +1,19 @@
 //! The rules of what operators change: request and board in, a change or a refusal out.
 //!
-//! The board holds what is in force; [`Attributions`] hold what the board has no use for: who,
-//! why, by which action. Whatever they say of an override or an order carries the version that
-//! it made: once the board is at another one, it is no longer about what is in force, and nothing
-//! need clear it away.
+//! The board holds what is in force. [`Attributions`] hold what the board does not need: who made
+//! it, why, and by which action. The attribution of an override or an order carries the version
+//! that it made. Once the board is at another version, the attribution no longer applies, so
+//! nothing has to be cleared.
 //!
 //! Invariants:
 //! - A change is made as a whole, or nothing of it is.
-//! - An order is changed on the version that its author saw; of two operators who saw the same
-//!   one, one is refused.
-//! - A ladder is left with forced-open rungs alone only if its name is given.
-//! - What was done is taken back only if nothing later stands on it.
+//! - An order is changed on the version that its author saw. If two operators saw the same version,
+//!   the second one is refused.
+//! - A ladder is left with forced-open rungs only if the request accepts it by name.
+//! - An action is undone only if nothing later has changed what it made.
 //!
-//! The parts: [`names`] what the config calls things, [`steps`] what a request is to do, [`undo`]
-//! what takes an action back, [`mod@apply`] does it, [`present`] what is in force now.
+//! The parts: [`names`] are the names in the config, [`steps`] is what a request changes, [`undo`]
+//! is what undoes an action, [`mod@apply`] makes the change, [`present`] is what is in force now.
 
 pub mod apply;
 pub mod attribution;

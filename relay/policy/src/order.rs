@@ -1,8 +1,8 @@
 //! An operator's order of a ladder.
 //!
-//! It beats the config's until it ends. Each change of it, its end by itself
-//! included, makes a new version, so that two operators who both saw the same
-//! one cannot overwrite each other without notice.
+//! It replaces the config's order until it ends. Each change of it, also its end by itself, makes a
+//! new version. So two operators who both saw the same version cannot overwrite each other without
+//! notice.
 
 use crate::budget::Budget;
 use crate::index::RungIndex;
@@ -13,11 +13,11 @@ use std::sync::Arc;
 /// An operator's order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
-    /// All rungs of the ladder, the one to be tried first in front.
+    /// All rungs of the ladder; the first one is tried first.
     pub rungs: Vec<RungIndex>,
     /// When it ends by itself; `None`: never.
     pub until: Option<Time>,
-    /// Whether it was fitted to other rungs than it was made for.
+    /// Whether it was made for other rungs and then fitted to these.
     pub adapted: bool,
 }
 
@@ -52,16 +52,16 @@ impl OrderInForce {
         Self { spec, budget, order: None, version: 0 }
     }
 
-    /// The operator's order at `now`; one whose time is over is not in force, even if no walk
-    /// may have ended it yet.
+    /// The operator's order at `now`. An order whose time is over is not in force, even if no walk
+    /// has ended it yet.
     pub(crate) fn order_at(&self, now: Time) -> Option<&Order> {
         self.order.as_ref().filter(|order| order.until.is_none_or(|until| until > now))
     }
 
-    /// Fits an operator's order to other rungs in the config. A rung that is another one
-    /// under the same name has its heir in its place. It stays the same order, with the
-    /// same version: who gave it and why still stands. A ladder that is not in the config
-    /// any more keeps its order for when it comes back.
+    /// Fits an operator's order to other rungs in the config. If another rung now has the name of a
+    /// rung in the order, it takes that rung's place. The order keeps its version, because its
+    /// author and its reason are the same. A ladder that is no longer in the config keeps its
+    /// order, in case it comes back.
     pub(crate) fn refit(&mut self, heirs: &[(RungIndex, RungIndex)]) {
         let Some(order) = self.order.as_mut().filter(|_| !self.spec.rungs.is_empty()) else {
             return;

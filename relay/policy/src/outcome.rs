@@ -49,7 +49,8 @@ pub const fn judge_answer(answer: Answer) -> AttemptOutcome {
         Answer { refused: true, .. } => AttemptOutcome::Refused,
         // A length limit of a few tokens can be used up before any text.
         Answer { content: false, length: false, .. } => AttemptOutcome::Empty,
-        // One that was cut at its limit would be cut anywhere: that is what was asked for.
+        // An answer that ended at its length limit would end there on every rung: the request asked
+        // for that limit.
         Answer { invalid: true, length: false, .. } => AttemptOutcome::Invalid,
         Answer { .. } => AttemptOutcome::Ok,
     }
@@ -82,9 +83,9 @@ const fn by_signature(signature: Signature) -> AttemptOutcome {
 enum About {
     /// This call, and nothing beyond it.
     Call,
-    /// What this rung does not have or do: another rung may serve the same request.
+    /// Something that this rung does not have or do: another rung may serve the same request.
     Rung,
-    /// Our account, for sure.
+    /// Our account, with certainty.
     Account,
     /// About our account or about the request: one such ending is not enough.
     Unclear,
@@ -152,7 +153,7 @@ pub fn is_of_this_rung(ending: &Ending) -> bool {
     }
 }
 
-/// What of our account a provider refuses, by its status: `credit`, `model` or `key`.
+/// What a provider refuses to our account, by its status: `credit`, `model` or `key`.
 #[must_use]
 pub const fn what_is_refused(status: Option<u16>) -> &'static str {
     match status {

@@ -30,13 +30,13 @@ pub fn plan(at: LadderIndex, ladder: &LadderSpec, need: &Need, board: &Board, no
             && spec.gives_enough(need)
     });
     let mut plan = Plan::default();
-    // The config's order is the walk's own: the board may have another config by now.
+    // The config's order comes from the walk itself: the board may have another config by now.
     let rungs = match board.order_of(at, now) {
         Some((rungs, OrderSource::Operator | OrderSource::Adapted)) => rungs,
         Some((_, OrderSource::Config)) | None => &ladder.rungs,
     };
-    // A reload while the request's body was coming may have added rungs that its own config
-    // does not have, and taken others away.
+    // A reload while the request's body arrived may have added rungs that the walk's own config
+    // does not have, and removed others.
     let own = rungs.iter().filter(|rung| ladder.rungs.contains(rung));
     let left = ladder.rungs.iter().filter(|rung| !rungs.contains(rung));
     for &rung in own.chain(left) {
@@ -77,7 +77,7 @@ fn largest_context(
     let mut largest = None;
     for spec in specs {
         match spec.context {
-            // One rung has room for any prompt: no smaller one needs to be tried.
+            // This rung has room for any prompt: no smaller one needs to be tried.
             None => return Some(u64::MAX),
             context => largest = largest.max(context),
         }

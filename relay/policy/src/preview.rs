@@ -1,10 +1,9 @@
 //! What a change would do: past requests, planned anew.
 //!
-//! Real walks are started on a copy of the board, so that what a preview says
-//! cannot differ from what the planner does. They are not carried further than
-//! which rung they call first: the outcome of the call cannot be known. The
-//! slot of a half-open rung is taken by the first that gets it and not given
-//! back, as it is while its probe runs.
+//! Real walks are started on a copy of the board, so that a preview cannot differ from what the
+//! planner does. They end after the first dial, because the outcome of the call cannot be known.
+//! The first walk that calls a half-open rung takes its slot and does not give it back, as while a
+//! probe runs.
 
 use crate::action::Action;
 use crate::board::Board;
@@ -19,11 +18,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A rung's times to first token are mixed in by so many of their quantiles.
+/// How many quantiles of a rung's times to first token are mixed in.
 const POINTS: u32 = 200;
 
-/// Which rung each of `needs` would call first at `now`; `None`: none, or it would wait. With
-/// the same seed two boards are compared and not two draws of chance.
+/// Which rung each of `needs` would call first at `now`; `None`: none, or it would wait. With the
+/// same seed, the results of two boards differ by the boards and not by chance.
 #[must_use]
 pub fn replan(
     board: &mut Board,
@@ -47,9 +46,9 @@ pub fn replan(
     called
 }
 
-/// Within which half and within which 95 of 100 of those who are `called` would have their
-/// first token, unhedged, as their rungs answered of late. `None`: there are none, one of
-/// the rungs has not been seen, or it lies beyond what was seen.
+/// The p50 and the p95 of the time to first token for the requests in `called`, without hedges, as
+/// their rungs answered recently. `None`: there are no requests, one of the rungs has no recent
+/// times, or the quantile lies beyond what was seen.
 #[must_use]
 pub fn first_tokens(
     board: &mut Board,
@@ -66,7 +65,7 @@ pub fn first_tokens(
         let Some(recent) = recent else { return (None, None) };
         for point in 0..POINTS {
             let q = (f64::from(point) + 0.5) / f64::from(POINTS);
-            // Beyond what was seen there is only "longer".
+            // Beyond what was seen, the time is only known to be longer.
             points.push((recent.quantile(q).unwrap_or(Duration::MAX), count));
         }
     }

@@ -1,9 +1,8 @@
 //! A losing probe that goes on in the background.
 //!
-//! A half-open breaker must learn from its probe also when another attempt was
-//! faster, or it would never close under hedging. So the loser keeps its slot
-//! until its first token, its end or its hard clock, while its request goes on
-//! without it.
+//! A half-open breaker needs its probe's result also when another attempt was faster. Otherwise
+//! hedges would keep it from ever closing. So the losing probe keeps its slot until its first
+//! token, its end or its hard clock, while its request goes on without it.
 
 use crate::attempt::End;
 use crate::board::{Board, Report};
@@ -27,15 +26,15 @@ pub struct Probe {
     pub(crate) size: Size,
     /// The number of the walk that it was an attempt of.
     pub(crate) walk: u64,
-    /// Whose request it was.
+    /// The number of the client whose request it was.
     pub(crate) client: u64,
-    /// When it is slow, if it has not been called so.
+    /// When its mark passes, if it has one.
     pub(crate) mark: Option<Time>,
     pub(crate) slow: bool,
     pub(crate) had_token: bool,
     /// When it is cut.
     pub(crate) hard: Time,
-    /// Its verdict since it goes on in the background.
+    /// Its verdict since it went on in the background.
     pub(crate) verdict: Option<TokenVerdict>,
 }
 

@@ -1,29 +1,29 @@
 //! What the first tokens of one kind of request usually take on one rung.
 //!
 //! A request that lets the model think, or has pictures, takes longer without being slow. So each
-//! kind has its own histograms, and its own estimates from them. Two stand side by side. The
-//! *rolling* one follows the last minutes and sets the hedge delay. The *reference* is what the
-//! p95 is when the rung is well: fed only at full weight, it rises slowly, so that an incident
-//! cannot become the norm while it lasts.
+//! kind has its own histograms, and its own estimates from them. There are two estimates. The
+//! *rolling* one follows the last minutes and sets the hedge delay. The *reference* is the p95
+//! while the rung is well: it is fed only at full weight and rises slowly, so that an incident
+//! cannot become the norm.
 
 use crate::histogram::{Counts, Rolling};
 use crate::time::Time;
 use std::time::Duration;
 
-/// Until so many first tokens have been seen there is no reference.
+/// How many first tokens must have been seen before there is a reference.
 pub(super) const ENOUGH: u32 = 30;
 /// The slow mark as a multiple of the reference.
 const MARK: f64 = 1.25;
-/// The quantile of recent times to first token after which a hedge starts. With the cap
-/// it lets one call in twenty hedge while all is well.
+/// The quantile of recent times to first token after which a hedge starts. Together with the cap on
+/// the delay, about one call in twenty is hedged while the rung is well.
 const DELAY_QUANTILE: f64 = 0.96;
-/// A reference is never shorter: below it everything is fast.
+/// The shortest reference: below it every token is fast.
 pub(super) const LEAST_REFERENCE: Duration = Duration::from_millis(500);
-/// A reference rises by so much a minute at the most.
+/// A reference rises by this factor per minute at the most.
 const RISE: f64 = 1.10;
-/// But not while more than so many attempts for each late token were cut beyond it.
+/// It does not rise while more than this many attempts were cut after it for each late token.
 const CUT_TO_LATE: u64 = 2;
-/// Answers whose median is so many times the usual one are slower than ever.
+/// Answers count as slower than usual if their median is more than this many times the usual one.
 const SLOWER: f64 = 1.25;
 /// Estimates are computed anew this often.
 const REFRESH: Duration = Duration::from_secs(1);
@@ -41,13 +41,14 @@ pub(super) struct Profile {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Estimates {
     at: Option<Time>,
-    /// The rolling quantile that hedges wait for, losers counted at their cut.
+    /// The rolling quantile that sets the hedge delay; losers of races count at the time of their
+    /// cut.
     pub(super) delay: Option<Duration>,
     pub(super) median: Option<Duration>,
     pub(super) reference: Option<Duration>,
     /// The median at full weight.
     pub(super) usual: Option<Duration>,
-    /// Whether those of its answers that come are as quick as ever.
+    /// Whether the answers that come are as fast as usual.
     pub(super) is_quick: bool,
 }
 
@@ -64,7 +65,7 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// A first token came after `net`, while its rung was at full weight or not.
+    /// A first token came after `net`; `full`: its rung was at full weight.
     pub(super) fn token(&mut self, now: Time, net: Duration, full: bool) {
         self.short.at(now).token(net);
         self.long.at(now).token(net);
@@ -99,8 +100,8 @@ impl Profile {
         if recent.tokens() < ENOUGH { self.long.sum(now) } else { recent }
     }
 
-    /// Brings the estimates up to date; cheap if they are fresh. What it usually takes stands
-    /// still while its rung is not at full weight.
+    /// Brings the estimates up to date; cheap if they are fresh. The reference and the usual median
+    /// do not change while the rung is away.
     pub(super) fn refresh(&mut self, now: Time, is_full: bool) {
         let since = self.estimates.at.map(|at| now.since(at));
         if since.is_some_and(|since| since < REFRESH) {
@@ -114,7 +115,7 @@ impl Profile {
         } else {
             before.reference
         };
-        // A handful of tokens is no reason to forget what was usual before a restart.
+        // A few tokens must not replace what was usual before a restart.
         let usual = is_full
             .then(|| self.steady.sum(now))
             .filter(|steady| before.usual.is_none() || steady.tokens() >= ENOUGH);
@@ -130,7 +131,7 @@ impl Profile {
         self.estimates.is_quick = self.answers_quickly(now);
     }
 
-    /// Whether those of its answers that come are as quick as ever: under load all are slower.
+    /// Whether the answers that come are as fast as usual: under load all are slower.
     pub(super) fn answers_quickly(&mut self, now: Time) -> bool {
         let Some(usual) = self.estimates.usual else { return false };
         let median = self.latest(now).median_of_tokens();
@@ -149,8 +150,8 @@ impl Profile {
         // So many were cut that the quantile lies beyond what was seen: nothing new is known.
         let Some(seen) = steady.quantile(0.95) else { return before };
         let seen = seen.max(LEAST_REFERENCE);
-        // Where silence and not late tokens are beyond it, that is no reason to wait longer:
-        // the few stragglers among the many that hang would make the incident the norm.
+        // If the attempts beyond the reference were mostly cut without a token, it does not rise:
+        // otherwise a few late tokens among many hanging calls would make the incident the norm.
         if let Some(before) = before.filter(|before| seen > *before) {
             let (late, cut) = steady.beyond(before);
             if u64::from(cut) > CUT_TO_LATE * u64::from(late) {
@@ -168,16 +169,16 @@ impl Profile {
         self.estimates.reference.map(|reference| reference.mul_f64(MARK))
     }
 
-    /// It takes so many times as long from here on.
+    /// From now on, calls are expected to take `ratio` times as long.
     pub(super) fn rebase(&mut self, ratio: f64) {
         let Estimates { reference, usual, .. } = &mut self.estimates;
         *reference = reference.map(|reference| reference.mul_f64(ratio));
         *usual = usual.map(|usual| usual.mul_f64(ratio));
-        // What it took before would pull the new reference down again at once.
+        // The times from before would pull the new reference down again at once.
         self.steady.clear();
     }
 
-    /// What was known before a restart.
+    /// Restores what was known before a restart.
     pub(super) fn restore(&mut self, reference: Duration, usual: Duration) {
         self.tokens_seen = ENOUGH;
         self.estimates.reference = Some(reference);

@@ -1,9 +1,8 @@
 //! What is worth keeping of a rung over a restart, and what becomes of it.
 //!
-//! A relay that forgot on restart would call a dead provider again, break a
-//! Retry-After, and be blind to slowness until it had seen 30 tokens. Windows,
-//! runs and histograms are not kept: they say what the last moments were like,
-//! and those are over.
+//! A relay that forgot all of it would call a dead provider again, break a Retry-After, and not
+//! notice slowness until it had seen 30 tokens. Windows, runs and histograms are not kept: they
+//! describe the last moments before the restart, which are over.
 //!
 //! | before | the relay is down | after |
 //! | --- | --- | --- |
@@ -14,22 +13,21 @@
 //! | held | not until its end | held until then |
 //! | held | beyond its end | free; the doubling is forgotten a while later |
 //!
-//! Times are the core's own: a caller that keeps them over a restart has to write them
-//! anew in the next life's time.
+//! Times are the core's own. A caller that keeps them over a restart must convert them to the next
+//! process's time.
 
 use crate::breaker::{Breaker, BreakerSpec, State};
 use crate::time::Time;
 use shared::TransitionRule;
 use std::time::Duration;
 
-/// A hold that ended longer ago is forgotten with its doubling: what was asked
-/// for then says nothing of now.
+/// A hold that ended longer ago is forgotten with its doubling: it is no evidence about now.
 const DOUBLING_FORGOTTEN: Duration = Duration::from_secs(15 * 60);
 
 /// What is worth keeping of one rung.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Remembered {
-    /// How long its first tokens usually take; `None` until so many were seen.
+    /// How long its first tokens usually take; `None` until it has a reference.
     pub reference: Option<Reference>,
     /// Its last hold, ended or not.
     pub hold: Option<RememberedHold>,
@@ -83,7 +81,7 @@ pub struct RememberedBreaker {
 pub enum RememberedState {
     /// Traffic flows.
     Closed,
-    /// None does.
+    /// No traffic.
     Open {
         /// Until then.
         until: Time,
@@ -100,8 +98,8 @@ impl Default for RememberedBreaker {
 }
 
 impl Remembered {
-    /// The same rung under another key: the reason of the old account's refusal says
-    /// nothing of the new one, so a hard-down is over and the next request is the probe.
+    /// The same rung under another key: the refusal of the old account says nothing about the new
+    /// one. So a hard-down is over and the next request is the probe.
     #[must_use]
     pub fn under_another_key(mut self) -> Self {
         let hard_down = self.breaker.opened_by == Some(TransitionRule::Auth);

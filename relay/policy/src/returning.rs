@@ -21,15 +21,16 @@ const TOGETHER: usize = 10;
 const AFTER_MARK: usize = 3;
 /// How many times the usual median their median must be.
 const SLOWER: f64 = 1.25;
-/// A rung that became this much slower is sick unless it has been so for an hour.
+/// A rung that became more than this many times slower is sick, unless it has been away for an
+/// hour.
 const MUCH_SLOWER: f64 = 2.4;
-/// The largest share of them that may be much slower or without a token.
+/// The largest share of the attempts that may be much slower or without a token.
 const STRAGGLERS: f64 = 0.3;
 /// How long a rung that is away alone must have been so: a stall may still grow.
 const STEADY: Duration = Duration::from_secs(60);
 const LONG_AWAY: Duration = Duration::from_secs(3600);
 
-/// One of them.
+/// One attempt of a rung on its way back.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     /// The time to its first token, or to its cut.
@@ -43,7 +44,7 @@ struct Seen {
 pub(crate) struct Away {
     /// For how long.
     pub(crate) span: Duration,
-    /// With no other rung of its ladders.
+    /// Whether no other rung of its ladders is away.
     pub(crate) alone: bool,
 }
 
@@ -61,12 +62,12 @@ impl Returning {
         self.push(Seen { net, came: true, after_mark });
     }
 
-    /// A race was lost after `net`: the token would have come later still, if at all.
+    /// A race was lost after `net`: the token would have come even later, or never.
     pub(crate) fn cut(&mut self, net: Duration, after_mark: bool) {
         self.push(Seen { net, came: false, after_mark });
     }
 
-    /// A hang, an error or a clock: earlier attempts no longer show a rung that is only slower.
+    /// An error or an expired clock: earlier attempts no longer show a rung that is only slower.
     pub(crate) fn forget(&mut self) {
         self.seen.clear();
     }
@@ -77,15 +78,15 @@ impl Returning {
         self.anchor = None;
     }
 
-    /// By what the rung has become slower than `usual`, if that is what there is to see
-    /// after it was `away` like this. What was seen is used up then.
+    /// By which factor the rung has become slower than `usual`; `None` if its attempts do not show
+    /// that, given how it is `away`. A factor clears the list.
     pub(crate) fn slower_by(&mut self, usual: Duration, away: Away) -> Option<f64> {
         let late = self.seen.iter().filter(|seen| seen.after_mark).count();
         let too_soon = away.alone && away.span < STEADY;
         if self.seen.len() < TOGETHER || late < AFTER_MARK || too_soon {
             return None;
         }
-        // Several small steps must not add up to what one may not be.
+        // Several small steps together must not exceed the limit for one step.
         let anchor = (*self.anchor.get_or_insert(usual)).min(usual);
         let much = anchor.mul_f64(MUCH_SLOWER);
         let (median, beyond) = self.median_and_share_beyond(much);
@@ -99,8 +100,8 @@ impl Returning {
         Some(ratio)
     }
 
-    /// By Kaplan and Meier: the median, if so many brought a token, and the share that is
-    /// later than `much`.
+    /// By the method of Kaplan and Meier: the median, if enough attempts brought a token, and the
+    /// share that is later than `much`.
     fn median_and_share_beyond(&self, much: Duration) -> (Option<Duration>, f64) {
         let mut seen: Vec<Seen> = self.seen.iter().copied().collect();
         seen.sort_unstable_by_key(|one| (one.net, !one.came));

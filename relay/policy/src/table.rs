@@ -9,18 +9,18 @@ use shared::AttemptOutcome;
 pub enum Again {
     /// Never.
     Never,
-    /// While its retries last.
+    /// While it has retries left.
     Retries,
     /// Once its hold has ended, if that is soon.
     AfterHold,
-    /// Once, with the problem in the request.
+    /// Once, with the problem of its answer added to the request.
     Once,
 }
 
 /// Whether the next rung is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// Never: no other rung would say anything else.
+    /// Never: every other rung would answer the same.
     Never,
     /// Yes.
     Yes,
@@ -65,9 +65,9 @@ pub enum Verdict {
 /// One row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// Same rung?
+    /// Whether the same rung is called again.
     pub again: Again,
-    /// Next rung?
+    /// Whether the next rung is called.
     pub next: Next,
     /// The rank of the client's error.
     pub rank: Rank,

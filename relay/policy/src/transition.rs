@@ -1,7 +1,6 @@
 //! A breaker's change, with the figures that led to it, and in words.
 //!
-//! Whoever is woken at night reads the words first: they say what was counted, never how
-//! the rule is called.
+//! Operators read the words first. So the words say what was counted, and never the rule's name.
 
 use crate::index::RungIndex;
 use crate::time::Time;
@@ -27,7 +26,7 @@ pub struct Evidence {
     pub silent_run: u32,
 }
 
-/// The attempt that tipped it, if one that had ended did.
+/// The attempt that caused a change, if one that had ended did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tip {
     /// How it ended; `None`: it still ran, and was slow.
@@ -41,7 +40,7 @@ pub struct Tip {
 pub struct Spared {
     /// What would have opened it.
     pub from: TransitionRule,
-    /// The rung answers, only late, while it or a neighbour is away; else some ladder
+    /// The rung is mostly late, and it or another rung of its ladders is away. Otherwise a ladder
     /// would have been left without a rung.
     pub is_load: bool,
 }
@@ -49,7 +48,7 @@ pub struct Spared {
 /// A breaker's change, for the journal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transition {
-    /// Whose.
+    /// The rung.
     pub rung: RungIndex,
     /// When.
     pub at: Time,
@@ -59,11 +58,11 @@ pub struct Transition {
     pub to: BreakerState,
     /// Why.
     pub why: TransitionRule,
-    /// Where the reason is that it was spared: from what.
+    /// If it was spared: what would have opened it, and why it was spared.
     pub spared: Option<Spared>,
     /// What had been counted.
     pub evidence: Evidence,
-    /// The attempt that tipped it.
+    /// The attempt that caused the change.
     pub tip: Tip,
     /// The window's length.
     pub window: Duration,

@@ -38,13 +38,13 @@ enum State {
     Ended,
 }
 
-/// A dial that is put off: a back-off before a retry, or the end of a hold.
+/// A dial that waits: for the back-off before a retry, or for the end of a hold.
 #[derive(Debug, Clone, Copy)]
 struct Pause {
     until: Time,
     rung: RungIndex,
     kind: AttemptKind,
-    /// Whether a token was taken for it: a hold that is lengthened takes no second one.
+    /// Whether the call is already paid for. If its hold is lengthened, it takes no second token.
     paid: bool,
 }
 
@@ -61,30 +61,31 @@ pub struct Walk {
     at: LadderIndex,
     /// Its number on the board, which distinguishes its reports from another request's.
     number: u64,
-    /// Hedges started, replacements apart.
+    /// Hedges started, not counting replacements of failed ones.
     hedges: u32,
-    /// A hedge was refused by the budget or had no usable rung: none is tried again.
+    /// A hedge was refused by the budget or found no usable rung: no other hedge is tried.
     hedge_refused: bool,
     /// A failed hedge has been replaced; that is done once.
     replaced: bool,
-    /// Whether the hedge won is known to the budget.
+    /// Whether it was reported to the budget if a hedge has won.
     settled: bool,
-    /// Failovers after an explicit failure.
+    /// Failovers after an explicit failure, or from a rung that has opened.
     failovers: u32,
-    /// A 429 has had its failover free of budget.
+    /// The one failover after a 429 that is free of budget has been made.
     limited_once: bool,
     pub(super) attempts: Vec<Attempt>,
     pause: Option<Pause>,
-    /// When waiting for holds has taken long enough; set by the first wait.
+    /// No wait for a hold lasts beyond this time; set by the first wait.
     patience_ends: Option<Time>,
-    /// An answer that was passed over for a better one: it is the answer if none comes.
+    /// An answer that was passed over. The client gets it if no better one comes.
     kept: Option<(AttemptId, RequestOutcome)>,
-    /// Whether the status has gone out before a token.
+    /// Whether the status was sent before the first token.
     head_sent: bool,
 }
 
 impl Walk {
-    /// A walk accepted at `now`; give it [`Input::Start`] first. `rng` gives its jitter.
+    /// A walk of a request that was accepted at `now`. Its first input is [`Input::Start`]. `rng`
+    /// is its source of chance.
     #[must_use]
     pub fn new(
         now: Time,
@@ -116,8 +117,8 @@ impl Walk {
         }
     }
 
-    /// Takes one input and appends what is to be done. Inputs about attempts
-    /// that have ended, and all inputs after the walk's end, are ignored.
+    /// Takes one input and appends the resulting actions to `out`. Inputs about attempts that have
+    /// ended, and all inputs after the walk's end, are ignored.
     pub fn handle(&mut self, now: Time, input: Input, board: &mut Board, out: &mut Vec<Action>) {
         if self.is_over() {
             return;
@@ -164,13 +165,13 @@ impl Walk {
         }
     }
 
-    /// Whether `attempt` is the one that the client belongs to.
+    /// Whether the client gets the bytes of `attempt`.
     #[must_use]
     pub fn is_committed(&self, attempt: AttemptId) -> bool {
         self.state == State::Committed(attempt)
     }
 
-    /// Whether `attempt` has been called slow.
+    /// Whether `attempt` was counted as slow.
     #[must_use]
     pub fn is_slow(&self, attempt: AttemptId) -> bool {
         self.attempts.iter().any(|one| one.id == attempt && one.slow)
@@ -225,8 +226,9 @@ impl Walk {
         }
     }
 
-    /// Goes past rung one on purpose, now and then, so that the others are known to work:
-    /// to the first of them that is closed at full weight. Rung one is then the last choice.
+    /// A drill: a share of the requests skips rung one on purpose, so that the other rungs are
+    /// known to work. The first of them that is closed at full weight is called. Rung one is then
+    /// the last choice.
     fn drill(&mut self, board: &Board) -> AttemptKind {
         if self.ladder.drill <= 0.0 || self.rng.f64() >= self.ladder.drill {
             return AttemptKind::First;
@@ -241,7 +243,8 @@ impl Walk {
         AttemptKind::Drill
     }
 
-    /// No rung is usable and none was called: the one that reopens soonest is called, once.
+    /// If no rung is usable and none was called, the open rung whose cool-down ends first is
+    /// called, once.
     fn last_resort(&self, board: &Board) -> Option<RungIndex> {
         let open = |reason| matches!(reason, PassedOver::Open | PassedOver::NoSlot);
         let passed = self.plan.passed_over.iter().filter(|(_, reason)| open(*reason));
@@ -259,7 +262,7 @@ impl Walk {
     ) {
         let number = u32::try_from(self.attempts.len().saturating_add(1)).unwrap_or(u32::MAX);
         let attempt = AttemptId(number);
-        // Once a rung has refused the relay's own fields it is not sent them again.
+        // If a rung has refused the relay's own fields, they are not sent to it again.
         let knows =
             |other: &Attempt| other.rung == rung && (other.plain || other.repeated && !other.stale);
         let plain = plain || self.attempts.iter().any(knows);
@@ -307,7 +310,7 @@ impl Walk {
         if self.state != State::Walking {
             return;
         }
-        // It is held back because another attempt may still answer.
+        // A refusal is held back while another rung may still answer.
         let held_back = refusal && past_refusals && self.next_candidate(now, board).is_some();
         if !held_back {
             self.settle_hedge(kind, board);
@@ -338,8 +341,8 @@ impl Walk {
         attempt.status = ending.refused_with();
         let own_fault = is_own_fault(ending, attempt.stood_still);
         let excused = is_excused(ending, attempt.stood_still);
-        // After a finish reason only usage and terminator are due. A break there takes nothing from
-        // the answer; an error object still makes it wrong.
+        // After a finish reason only usage and terminator are due. If the body breaks there, the
+        // answer is whole all the same; an error object still makes it a failure.
         let outcome = match (attempt.finished, ending) {
             (Some((_, answer)), Ending::Broken(_)) => judge_answer(answer),
             _ => judge(ending, attempt.first_token.is_some()),
@@ -380,7 +383,8 @@ impl Walk {
         }
     }
 
-    /// A stop after the finish reason: the client has the whole answer, or gets its ending.
+    /// A stop after the finish reason: the answer is whole, so the request does not count as
+    /// cancelled. A client that is still connected gets the ending.
     fn stop_finished(
         &mut self,
         now: Time,
@@ -401,7 +405,7 @@ impl Walk {
         }
     }
 
-    /// Ends an attempt: the one place where an outcome is given.
+    /// Ends an attempt: sets its outcome and reports it to the board.
     fn close(
         &mut self,
         now: Time,
@@ -443,7 +447,8 @@ impl Walk {
         });
     }
 
-    /// A silent probe that lost its race runs on unseen: the breaker must learn from it.
+    /// A silent probe that lost its race goes on in the background, because the breaker needs its
+    /// result.
     fn detach(&mut self, id: AttemptId, board: &Board, out: &mut Vec<Action>) {
         let (size, walk) = (self.need.size(), self.number);
         let (own, client) = (self.ladder.ttft, self.need.client);
@@ -477,7 +482,7 @@ impl Walk {
         });
     }
 
-    /// Reports, once, that the mark has passed without a token, while the call still runs.
+    /// Reports once that the mark has passed without a token. The call goes on.
     fn report_slow_if_due(&mut self, now: Time, id: AttemptId, board: &mut Board) {
         let size = self.need.size();
         let Some(attempt) = self.live(id) else { return };
@@ -500,8 +505,8 @@ impl Walk {
     ) {
         let losers: Vec<_> = self.in_flight().filter(|&id| id != winner).collect();
         for id in losers {
-            // An attempt that loses its race after the mark was slow, also if its deadline and the
-            // winner's token come at the same moment.
+            // An attempt that loses its race after its mark counts as slow, also if its mark and
+            // the winner's token come at the same moment.
             self.report_slow_if_due(now, id, board);
             if self.attempt(id).is_some_and(is_silent_probe) {
                 self.detach(id, board, out);
@@ -549,7 +554,7 @@ impl Walk {
         self.attempts.iter().find(|attempt| attempt.id == id)
     }
 
-    /// The client's answer, once it has named its finish reason.
+    /// The client's answer, if its finish reason has come.
     fn finished_answer(&self) -> Option<(AttemptId, Answer)> {
         let finished = |attempt: &Attempt| Some((attempt.id, attempt.finished?.1));
         match self.state {
@@ -566,7 +571,7 @@ impl Walk {
     }
 }
 
-/// How the request ended, if the client has an answer of this outcome.
+/// The outcome of a request whose client gets an answer with this outcome.
 const fn answered(outcome: AttemptOutcome) -> RequestOutcome {
     match outcome {
         AttemptOutcome::Refused => RequestOutcome::Refused,

@@ -15,13 +15,13 @@ use shared::PassedOver;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Older outcomes do not count.
+/// Outcomes that are older than this do not count.
 const LATELY: Duration = Duration::from_secs(30);
 /// How many of the latest outcomes count. At least half of them have to be bad.
 const WORDS: usize = 4;
 /// How long a rung is closed to one client.
 const SHUT: Duration = Duration::from_secs(5);
-/// How many clients are kept apart; beyond them the least recent is forgotten.
+/// How many clients are counted separately; beyond them the least recent is forgotten.
 const CLIENTS: usize = 32;
 
 /// The last two clients that sent a request, on any rung.
@@ -64,7 +64,7 @@ impl Witness {
     }
 }
 
-/// All clients' words on one rung.
+/// The outcomes of all clients' requests on one rung.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Witnesses(BTreeMap<u64, Witness>);
 
@@ -82,18 +82,19 @@ impl Witnesses {
         }
     }
 
-    /// Whether the evidence against the rung holds without any one client.
+    /// Whether the evidence against the rung holds when any single client is left out.
     pub(crate) fn agree(&self, now: Time, present: Present) -> bool {
         self.0.keys().all(|client| self.is_believed(now, *client, present))
     }
 
-    /// Whether the other clients' outcomes agree with `client`'s; so they do if there are none.
+    /// Whether the outcomes of the other clients are bad as well. If there are none, whether no
+    /// other client has sent a request lately.
     fn is_believed(&self, now: Time, client: u64, present: Present) -> bool {
         self.others(now, client).unwrap_or_else(|| present.is_alone(now, client))
     }
 
-    /// A provider asked for a pause in answer to `client`: the hold that it lengthens, where it
-    /// may be about that client's request alone.
+    /// A provider asked for a pause in answer to `client`. Returns the hold for that client alone
+    /// if the pause may be about that client's requests; `None`: it is a hold for all clients.
     pub(crate) fn own_hold(
         &mut self,
         now: Time,
@@ -126,7 +127,7 @@ impl Witnesses {
         self.0.get(&client)?.shut.filter(|until| *until > now)
     }
 
-    /// Whether a new attempt for `client` may go there.
+    /// Whether a new attempt for `client` may go to the rung.
     pub(crate) fn admit(&self, now: Time, client: u64) -> Result<(), PassedOver> {
         match (self.held(now, client), self.shut(now, client)) {
             (Some(_), _) => Err(PassedOver::Hold),
@@ -135,7 +136,7 @@ impl Witnesses {
         }
     }
 
-    /// An operator wants it to be called.
+    /// An operator wants a probe: ends all holds and closures for single clients.
     pub(crate) fn pardon(&mut self) {
         for known in self.0.values_mut() {
             known.shut = None;
@@ -143,7 +144,7 @@ impl Witnesses {
         }
     }
 
-    /// Whether the latest words of all but `client` are bad; `None`: there are none.
+    /// Whether at least half of the other clients' latest outcomes are bad; `None`: there are none.
     fn others(&self, now: Time, client: u64) -> Option<bool> {
         let mut words: Vec<_> = self.but(client).flat_map(|known| known.lately(now)).collect();
         words.sort_unstable_by_key(|(at, _)| std::cmp::Reverse(*at));

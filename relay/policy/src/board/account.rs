@@ -23,7 +23,7 @@ impl Board {
         let has_taken_one = others.any(|(_, health)| health.taken_by == Some(witness.walk));
         let is_last = self.is_needed(rung, now);
         let Some(health) = self.rungs.get_mut(rung.0) else { return false };
-        // It was another key that was refused.
+        // The refused call used an older key.
         if health.account_since > report.dialled {
             return false;
         }

@@ -1,5 +1,5 @@
-//! Which rungs are known to send finish reasons: from one that does, an answer without one
-//! has been cut.
+//! Which rungs are known to send finish reasons: if such a rung sends an answer without one, the
+//! answer was cut.
 
 use super::Board;
 use crate::index::RungIndex;

@@ -15,8 +15,8 @@ use crate::time::Time;
 use shared::TransitionRule;
 use std::sync::Arc;
 
-/// The place of each of `wanted` on a board whose places were given to `known`: their
-/// own if they had one, else the next free ones.
+/// The place of each of `wanted` on a board whose places were given to `known`: an item of `known`
+/// keeps its place, any other gets the next free one.
 pub fn places<I: PartialEq>(known: &[I], wanted: &[I]) -> Vec<usize> {
     let mut next = known.len();
     let mut place = |one: &I| {
@@ -68,7 +68,7 @@ impl Board {
                 self.under_another_key(at, now);
             }
         }
-        // A ladder that was removed keeps no rung from opening.
+        // A removed ladder must not keep a rung from opening.
         let no_rungs = Arc::new(LadderSpec::default());
         self.ladders.iter_mut().for_each(|ladder| ladder.spec = Arc::clone(&no_rungs));
         for (at, spec) in ladders {
@@ -83,7 +83,7 @@ impl Board {
         self.ladders.iter_mut().for_each(|ladder| ladder.refit(&heirs));
     }
 
-    /// A refused account has another key: a hard-down is over.
+    /// The rung's account has another key: a hard-down ends.
     fn under_another_key(&mut self, rung: RungIndex, now: Time) {
         let Some(health) = self.rungs.get_mut(rung.0) else { return };
         health.suspect = None;

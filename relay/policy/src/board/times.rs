@@ -1,4 +1,4 @@
-//! What a call is given on a rung: its mark, its hedge delay, its clocks.
+//! The times of a call on a rung: its mark, its hedge delay, its clocks.
 
 use super::{A_CHANCE, Board};
 use crate::index::RungIndex;
@@ -6,20 +6,21 @@ use crate::ladder::{HedgeSpec, Size};
 use std::time::Duration;
 
 impl Board {
-    /// The slow mark of a call; `None` until it is known what its kind takes.
+    /// The slow mark of a call; `None` without a reference of its kind, unless the configured limit
+    /// on the p95 sets it.
     #[must_use]
     pub fn mark(&self, rung: RungIndex, size: Size) -> Option<Duration> {
         self.rungs.get(rung.0)?.mark(size)
     }
 
-    /// How long a call is waited for on a rung that has opened; `None` for an index that is
-    /// not on the board.
+    /// How long a call may be silent on an opened rung before it fails over; `None` for an index
+    /// that is not on the board.
     pub(crate) fn chance(&self, rung: RungIndex, size: Size) -> Option<Duration> {
         let health = self.rungs.get(rung.0)?;
         Some(health.mark(size).unwrap_or_else(|| A_CHANCE.max(health.soft_clock(size) / 2)))
     }
 
-    /// Whether it is known what such a call takes on `rung` when it is well.
+    /// Whether `rung` has a reference for calls of this kind.
     pub(crate) fn has_reference(&self, rung: RungIndex, size: Size) -> bool {
         self.rungs.get(rung.0).is_some_and(|health| health.has_reference(size.kind))
     }

@@ -11,7 +11,7 @@ impl Board {
     /// Whether a new attempt of the client that the board serves may go to `rung` now.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why it may not.
     pub fn usable(&self, rung: RungIndex, now: Time) -> Result<(), PassedOver> {
         self.usable_by_all(rung, now)?;
         let Some(health) = self.rungs.get(rung.0) else { return Err(PassedOver::Forced) };
@@ -21,10 +21,11 @@ impl Board {
         }
     }
 
-    /// Whether a new attempt may go to `rung` now, whoever's it is.
+    /// Whether a new attempt of any client may go to `rung` now. Closures and holds for one client
+    /// alone are not considered.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why it may not.
     pub fn usable_by_all(&self, rung: RungIndex, now: Time) -> Result<(), PassedOver> {
         let Some(health) = self.rungs.get(rung.0) else { return Err(PassedOver::Forced) };
         let (forced, state) = health.rules(now);

@@ -23,7 +23,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The core's time of the calendar's `at`; what lies too long ago is the core's zero.
+    /// The core's time of the calendar's `at`; a time before the core's zero becomes the zero.
     #[must_use]
     pub fn time_of(self, at: UnixMillis) -> Time {
         let span = |millis: i64| Duration::from_millis(u64::try_from(millis).unwrap_or(0));
@@ -34,30 +34,30 @@ impl Moment {
     }
 }
 
-/// How a change is refused whose versions are others by now.
+/// How a change is refused if a version that it expects is no longer the current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stale {
-    /// Somebody was faster. Orders have to name the version that their author saw.
+    /// Another change was made first. An order must name the version that its author saw.
     Version,
-    /// Something later stands on what is to be taken back.
+    /// A later change has replaced what is to be undone.
     Superseded,
 }
 
 /// What a change did.
 #[derive(Debug)]
 pub struct Applied {
-    /// What was so before.
+    /// What was in force before.
     pub before: Present,
-    /// What is so now.
+    /// What is in force now.
     pub after: Present,
-    /// Ladders that were let go without a rung.
+    /// Ladders that are left with forced-open rungs only, as the request accepted.
     pub accepted: Vec<String>,
 }
 
-/// Checks `steps` against what is so and makes them.
+/// Checks `steps` against what is in force and makes them.
 ///
 /// # Errors
-/// Why not; then nothing of it was made.
+/// Why the change was refused; then no step was made.
 pub fn make(
     board: &mut Board,
     attributions: &mut Attributions,
@@ -90,7 +90,7 @@ pub fn apply(board: &mut Board, attributions: &mut Attributions, steps: &Steps, 
     let time = |at: Option<UnixMillis>| at.map(|at| moment.time_of(at));
     for force in &steps.forces {
         let is = board.forced(force.rung, now).map(|(mode, _)| mode).unwrap_or_default();
-        // An override that is not in force need not be ended: no new version, and no refusal.
+        // If no override is in force, there is none to end: no new version, and no refusal.
         if force.mode == OverrideMode::Auto && is == OverrideMode::Auto {
             continue;
         }

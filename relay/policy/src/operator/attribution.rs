@@ -1,4 +1,4 @@
-//! Who stands behind an override or an order, and why.
+//! Who made an override or an order, and why.
 
 use crate::index::{LadderIndex, RungIndex};
 use shared::UnixMillis;
@@ -28,24 +28,24 @@ pub struct Attributions {
 }
 
 impl Attributions {
-    /// Of a rung's override, whatever version it made.
+    /// The attribution of a rung's override, whatever version it made.
     #[must_use]
     pub fn rung(&self, rung: RungIndex) -> Option<&Attribution> {
         self.rungs.get(rung.0)?.as_ref()
     }
 
-    /// Of a ladder's order, whatever version it made.
+    /// The attribution of a ladder's order, whatever version it made.
     #[must_use]
     pub fn ladder(&self, ladder: LadderIndex) -> Option<&Attribution> {
         self.ladders.get(ladder.0)?.as_ref()
     }
 
-    /// Puts one down for a rung's override.
+    /// Sets the attribution of a rung's override.
     pub fn set_rung(&mut self, rung: RungIndex, attribution: Attribution) {
         set(&mut self.rungs, rung.0, attribution);
     }
 
-    /// Puts one down for a ladder's order.
+    /// Sets the attribution of a ladder's order.
     pub fn set_ladder(&mut self, ladder: LadderIndex, attribution: Attribution) {
         set(&mut self.ladders, ladder.0, attribution);
     }

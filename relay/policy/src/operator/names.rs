@@ -14,7 +14,7 @@ pub struct RungName {
     pub index: RungIndex,
     /// Its provider's name.
     pub provider: String,
-    /// What it shares with others.
+    /// The failure domains that it shares with other rungs.
     pub domains: Vec<String>,
 }
 
@@ -29,7 +29,7 @@ pub struct LadderName {
     pub rungs: Vec<RungIndex>,
 }
 
-/// All of them, in the config's order.
+/// The names of all rungs and ladders, in the config's order.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     /// The rungs.
@@ -39,10 +39,10 @@ pub struct Names {
 }
 
 impl Names {
-    /// The rung that is called so.
+    /// The rung with this name.
     ///
     /// # Errors
-    /// There is none.
+    /// No rung has this name.
     pub fn find_rung(&self, name: &str) -> Result<RungIndex, Refused> {
         let found = self.rungs.iter().find(|rung| rung.name == name);
         let known = || self.rungs.iter().map(|rung| rung.name.clone()).collect::<Vec<_>>();
@@ -51,10 +51,10 @@ impl Names {
             .ok_or_else(|| Refused::unknown(RefusedReason::UnknownRung, "rung", name, &known()))
     }
 
-    /// The ladder that is called so.
+    /// The ladder with this name.
     ///
     /// # Errors
-    /// There is none.
+    /// No ladder has this name.
     pub fn find_ladder(&self, name: &str) -> Result<LadderIndex, Refused> {
         let found = self.ladders.iter().find(|ladder| ladder.name == name);
         let known = || self.ladders.iter().map(|ladder| ladder.name.clone()).collect::<Vec<_>>();
@@ -63,20 +63,20 @@ impl Names {
             .ok_or_else(|| Refused::unknown(RefusedReason::UnknownLadder, "ladder", name, &known()))
     }
 
-    /// A rung's name; empty for one that has gone.
+    /// A rung's name; empty for a rung that is no longer in the config.
     #[must_use]
     pub fn rung(&self, index: RungIndex) -> String {
         let found = self.rungs.iter().find(|rung| rung.index == index);
         found.map(|rung| rung.name.clone()).unwrap_or_default()
     }
 
-    /// A ladder by its place on the board; `None` for one that has gone.
+    /// A ladder by its place on the board; `None` for one that is no longer in the config.
     #[must_use]
     pub fn ladder(&self, index: LadderIndex) -> Option<&LadderName> {
         self.ladders.iter().find(|ladder| ladder.index == index)
     }
 
-    /// A ladder's name; empty for one that has gone.
+    /// A ladder's name; empty for a ladder that is no longer in the config.
     #[must_use]
     pub fn ladder_name(&self, index: LadderIndex) -> String {
         self.ladder(index).map(|ladder| ladder.name.clone()).unwrap_or_default()

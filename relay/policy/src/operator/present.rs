@@ -9,7 +9,7 @@ use crate::time::Time;
 use shared::admin::changes::{OrderNow, OverrideNow, Present};
 use shared::{OrderSource, OverrideMode};
 
-/// Of everything that `steps` touches or expects something of, each once.
+/// What is in force of everything that `steps` changes or expects a version of, each once.
 #[must_use]
 pub fn present(
     board: &Board,

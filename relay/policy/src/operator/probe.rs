@@ -11,7 +11,7 @@ use shared::RefusedReason;
 /// Ends the cool-down, hold or hard-down of the rung that is called `name`.
 ///
 /// # Errors
-/// There is nothing that could be ended.
+/// An override has frozen the breaker, or there is nothing to end.
 pub fn probe_now(board: &mut Board, rung: RungIndex, name: &str, now: Time) -> Result<(), Refused> {
     board.settle(now);
     let mode = board.forced(rung, now).map(|(mode, _)| mode).unwrap_or_default();

@@ -6,13 +6,13 @@ use shared::admin::changes::{Present, RefusalDetail};
 /// How a call was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefusalKind {
-    /// It makes no sense as it is.
+    /// The call itself is wrong.
     Wrong,
-    /// It names what is not there.
+    /// It names something that does not exist.
     Unknown,
-    /// It is at odds with what is so.
+    /// It conflicts with what is in force.
     Conflict,
-    /// Somebody was faster.
+    /// Another change was made first.
     Version,
     /// It does not say which version it was made on.
     NeedsVersion,
@@ -53,14 +53,14 @@ impl Refused {
         Self { kind: kind(reason), detail: Box::new(detail) }
     }
 
-    /// It names what is not there.
+    /// The call names something that does not exist.
     #[must_use]
     pub fn unknown(reason: RefusedReason, what: &str, name: &str, known: &[String]) -> Self {
         let message = format!("There is no {what} '{name}'. Known are: {}.", known.join(", "));
         Self::new(reason, message)
     }
 
-    /// Its id was used for something else.
+    /// The call's id was already used for another action.
     #[must_use]
     pub fn reused(id: &str) -> Self {
         let message = format!(
@@ -70,14 +70,14 @@ impl Refused {
         Self::new(RefusedReason::IdReused, message)
     }
 
-    /// The same, with what is so now.
+    /// The same refusal, with what is in force now.
     #[must_use]
     pub fn with(mut self, present: Present) -> Self {
         self.detail.present = Some(present);
         self
     }
 
-    /// It would leave ladders with forced-open rungs alone.
+    /// The change would leave ladders with forced-open rungs only.
     pub(super) fn last_rung(ladders: Vec<String>) -> Self {
         let names = ladders.join(", ");
         let message = format!(
@@ -93,11 +93,11 @@ impl Refused {
 const MOST_ID: usize = 64;
 const MOST_REASON: usize = 400;
 
-/// Checks what every call that does something has to bring: an id, and a reason under the name
+/// Checks what every call that changes something must have: an id, and a reason in the field
 /// `what`.
 ///
 /// # Errors
-/// What is wrong with one of them.
+/// What is wrong with the id or the reason.
 pub fn check_reason(id: &str, what: &str, reason: &str) -> Result<(), Refused> {
     check_id(id)?;
     if reason.trim().is_empty() {
@@ -115,7 +115,7 @@ pub fn check_reason(id: &str, what: &str, reason: &str) -> Result<(), Refused> {
 /// Checks an action's id.
 ///
 /// # Errors
-/// It is none.
+/// It is not a valid id.
 pub fn check_id(id: &str) -> Result<(), Refused> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if id.is_empty() || id.len() > MOST_ID || !id.chars().all(fits) {

@@ -1,4 +1,4 @@
-//! From what was asked to what is to be done: names become places on the board.
+//! Turns a request into steps: names become places on the board.
 
 use super::attribution::Attribution;
 use super::names::Names;
@@ -23,26 +23,26 @@ pub enum Thing {
 /// An override to be set, or ended.
 #[derive(Debug, Clone)]
 pub struct Force {
-    /// Of this rung.
+    /// The rung.
     pub rung: RungIndex,
-    /// What it is to be; `auto` ends it.
+    /// The new override; `auto` ends it.
     pub mode: OverrideMode,
     /// Whether streams that run on it are cut.
     pub cut: bool,
-    /// Who stands behind it.
+    /// Who made it, and why.
     pub attribution: Attribution,
 }
 
 /// An order to be set, or ended.
 #[derive(Debug, Clone)]
 pub struct Reorder {
-    /// Of this ladder.
+    /// The ladder.
     pub ladder: LadderIndex,
     /// All its rungs; `None`: the config's order.
     pub rungs: Option<Vec<RungIndex>>,
-    /// Whether it was fitted to other rungs than it was made for.
+    /// Whether the order was made for other rungs and then fitted to these.
     pub adapted: bool,
-    /// Who stands behind it.
+    /// Who made it, and why.
     pub attribution: Attribution,
 }
 
@@ -53,9 +53,9 @@ pub struct Steps {
     pub forces: Vec<Force>,
     /// Orders, each ladder once.
     pub orders: Vec<Reorder>,
-    /// Versions that must be so still.
+    /// Versions that must still be the current ones.
     pub expected: Vec<(Thing, u64)>,
-    /// Ladders that may be left without a rung.
+    /// Ladders that may be left with forced-open rungs only.
     pub accept: Vec<LadderIndex>,
 }
 
@@ -68,7 +68,7 @@ impl Steps {
         })
     }
 
-    /// When all of it has ended by itself; `None`: never, or there is nothing to end.
+    /// When the last part of it ends by itself; `None`: never, or nothing in it can end.
     #[must_use]
     pub fn end(&self) -> Option<UnixMillis> {
         let forces = self.forces.iter().filter(|force| force.mode != OverrideMode::Auto);
@@ -79,10 +79,10 @@ impl Steps {
     }
 }
 
-/// What `request` is to do, by `by` at `at`.
+/// The steps that `request` asks for, made by `by` at `at`.
 ///
 /// # Errors
-/// It makes no sense, or names what is not there.
+/// The request is wrong, or it names something that does not exist.
 pub fn plan_change(
     names: &Names,
     request: &ChangeRequest,
@@ -146,7 +146,7 @@ fn twice(what: &str, name: &str) -> Refused {
     Refused::new(RefusedReason::Twice, message)
 }
 
-/// The places of `order`, which have to be all rungs of the ladder, each once.
+/// The places of `order`, which must name all rungs of the ladder, each once.
 fn permutation(
     names: &Names,
     ladder: LadderIndex,

@@ -1,4 +1,4 @@
-//! Taking an action back: what was so before it is to be so again.
+//! Undoing an action: what was in force before it is set again.
 
 use super::attribution::Attribution;
 use super::names::Names;
@@ -11,10 +11,10 @@ use shared::admin::actions::{Action, ActionKind};
 use shared::admin::changes::{ActionBody, OrderNow, OverrideNow};
 use shared::{OrderSource, OverrideMode, UnixMillis};
 
-/// What takes `undone` back at `at`.
+/// The steps that undo `undone` at `at`.
 ///
 /// # Errors
-/// It changed nothing that could be taken back, or names what is not there any more.
+/// It changed nothing that can be undone, or it names something that no longer exists.
 pub fn plan_undo(
     names: &Names,
     undone: &Action,
@@ -29,7 +29,7 @@ pub fn plan_undo(
         let message = format!("'{}' was a {}: it is not taken back.{more}", undone.id, undone.kind);
         return Err(Refused::new(RefusedReason::NoUndo, message));
     };
-    // What the action only expected, or what was in force already, it did not change.
+    // The action did not change what it only expected, or what was in force already.
     let mut steps = Steps::default();
     for now in &after.rungs {
         let then = before.rungs.iter().find(|then| then.rung == now.rung);
@@ -54,7 +54,7 @@ fn force_back(
     body: &ActionBody,
     at: UnixMillis,
 ) -> Result<Force, Refused> {
-    // What would have ended by itself meanwhile does not come back.
+    // An override that would have ended meanwhile is not set again.
     let is_over = then.until_at.is_some_and(|until| until <= at);
     Ok(Force {
         rung: names.find_rung(&then.rung)?,
@@ -96,7 +96,7 @@ fn order_back(
     })
 }
 
-/// An order by names, fitted to the rungs that the ladder has now; whether it had to be.
+/// An order by names, fitted to the rungs that the ladder has now, and whether fitting changed it.
 #[must_use]
 pub fn fit_order(names: &Names, ladder: LadderIndex, order: &[String]) -> (Vec<RungIndex>, bool) {
     let config = names.ladder(ladder).map(|ladder| ladder.rungs.clone()).unwrap_or_default();

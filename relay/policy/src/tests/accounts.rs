@@ -18,7 +18,7 @@ fn known(status: u16, certain: bool) -> Ending {
     Ending::Status { status, signature, certain, retry_after: None, names_added_field: false }
 }
 
-/// What one request after the other hears from the first rung.
+/// What the first rung answers to one request after the other.
 #[derive(Debug, Clone)]
 enum Hears {
     Says(Ending),
@@ -43,7 +43,7 @@ fn b1_a_suspicion_opens_on_the_second_one_with_no_good_between() {
         (vec![odd(), odd()], true),
         (vec![odd(), Token, odd()], false),
         (vec![odd(), Token, odd(), odd()], true),
-        // What says nothing of the account does not clear it.
+        // An ending that says nothing about the account does not clear the suspicion.
         (vec![odd(), Says(by_status(500)), odd()], true),
     ] {
         let mut house = House::new(2);
@@ -108,7 +108,7 @@ fn b1_one_request_takes_one_rung_down_at_most_and_never_the_last() {
         }
         let is_open = |rung| matches!(house.state(rung), State::Open { .. });
         assert_eq!([FIRST, SECOND, THIRD].map(is_open), [!suspected, false, false]);
-        // Another client's takes one more.
+        // Another client's request takes one more rung down.
         for rung in [FIRST, SECOND, THIRD] {
             refuses(&mut house, rung, suspected, (2, 2));
         }
@@ -119,7 +119,8 @@ fn b1_one_request_takes_one_rung_down_at_most_and_never_the_last() {
                 refuses(&mut house, rung, suspected, (walk, walk));
             }
         }
-        // Certainty that is confirmed takes the last one, too; a suspicion never does.
+        // A certain refusal that is confirmed also takes the last rung down; a suspicion never
+        // does.
         let is_open = |rung| matches!(house.state(rung), State::Open { .. });
         assert_eq!([FIRST, SECOND, THIRD].map(is_open), [true, true, !suspected]);
     }
@@ -152,7 +153,7 @@ fn b1_what_one_rung_lacks_is_asked_of_the_next_and_touches_nobodys_health() {
     }
 }
 
-/// The half-open first rung's probe, running on unseen after the hedge has won.
+/// The half-open first rung's probe, which goes on in the background after the hedge has won.
 fn unseen(house: &mut House) -> Probe {
     let (mut walk, actions) = house.walk();
     assert!(matches!(actions.first(), Some(Action::Dial { probe: true, .. })), "{actions:?}");
@@ -202,7 +203,7 @@ fn an_unseen_probe_is_a_witness_like_any_other() {
 #[test]
 fn b7_a_refused_account_is_the_reason_for_as_long_as_it_lasts() {
     let mut house = House::new(1);
-    // One request does not take a ladder's last rung down, a second one does.
+    // One request does not take a ladder's last rung down; a second one does.
     for kind in [K::First, K::First, K::LastResort, K::LastResort] {
         let (mut walk, actions) = house.walk();
         assert_eq!(dials(&actions), [(1, 0, kind)]);

@@ -40,7 +40,7 @@ fn half_of_ten_calls_in_the_window_open() {
     assert_eq!(house.state(FIRST), State::Closed, "the last one was good");
     house.request(&by_status(500));
     assert_eq!(house.whys(), [TransitionRule::BadShare]);
-    // The same, spread over more than the window, is no reason.
+    // The same share over a longer time than the window does not open it.
     let mut house = House::new(2);
     for round in 0..30 {
         if round % 2 == 0 {
@@ -81,7 +81,8 @@ fn the_slow_mark_speaks_while_the_call_runs() {
         assert!((0.93..1.07).contains(&mark.since(house.now).as_secs_f64()));
         house.now = mark;
         let actions = house.give(&mut walk, Input::Wake);
-        // The fifth opens the breaker, and so is itself past its mark on a rung that has opened.
+        // The fifth opens the breaker. So it is itself past its mark on an opened rung, and fails
+        // over.
         let moved: &[_] = if walks.len() == 4 { &[(2, 1, K::Failover)] } else { &[] };
         assert_eq!(dials(&actions), moved, "nothing else is cut");
         walks.push(walk);
@@ -100,8 +101,8 @@ fn the_slow_mark_speaks_while_the_call_runs() {
     assert!(done.iter().any(slow), "{done:?}");
 }
 
-// 24: more than the hedge budget's burst of 20, since nearly every hedged attempt of an honest
-// rung that is only slow loses its race.
+// 24 is more than the hedge budget's burst of 20: nearly every hedged attempt of a sound rung that
+// is only slow loses its race.
 #[test]
 fn until_there_is_a_reference_nothing_is_slow_but_a_long_silent_run_opens() {
     let mut house = House::of(
@@ -132,7 +133,7 @@ fn until_there_is_a_reference_nothing_is_slow_but_a_long_silent_run_opens() {
 fn cool_downs_double_with_failed_probes_and_start_anew_after_closing() {
     let mut house = House::new(2);
     let mut until = house.open();
-    // 10 s at the most: after a longer one a rung returns late by luck of phase.
+    // 10 s at the most: with a longer cool-down it depends on chance how late a rung returns.
     for (least, most) in [(3.5, 6.5), (7.0, 13.0), (7.0, 13.0), (7.0, 13.0)] {
         let span = until.since(house.now).as_secs_f64();
         assert!((least..=most).contains(&span), "{span}");
@@ -214,7 +215,7 @@ fn the_last_rung_is_never_opened_but_for_a_refused_account() {
     assert!(house.whys().iter().all(|why| *why == TransitionRule::Spared));
     let weight = house.board.breaker(FIRST).unwrap().weight();
     assert!((0.05..0.5).contains(&weight), "{weight}");
-    // One request's word is not enough for a ladder's last rung.
+    // One request's refusal is not enough to take a ladder's last rung down.
     house.request(&by_status(401));
     assert_eq!(house.state(FIRST), State::Closed);
     house.request(&by_status(401));
@@ -256,7 +257,7 @@ fn with_everything_open_one_last_resort_is_made() {
     assert_eq!(dials(&actions), [(1, 0, K::LastResort)]);
     let told = failure(&house.give(&mut walk, Input::Ended(A, by_status(500))));
     assert_eq!(told.status, 502, "no retry; a refused account is no want of capacity");
-    // A good one moves the open breaker to half-open.
+    // A good attempt moves the open breaker to half-open.
     let (mut walk, _) = house.walk();
     house.give(&mut walk, Input::Token { attempt: A, refusal: false });
     assert_eq!(house.state(FIRST), State::HalfOpen { taken: false, good: 0 });
@@ -283,7 +284,7 @@ fn overrides_rule_and_freeze() {
 fn a_rung_that_became_slower_for_good_gets_a_new_reference() {
     let mut house = House::new(2);
     house.learn(Duration::from_millis(1000));
-    // Twice as slow, steadily: it opens, and is judged by its probes.
+    // The rung is steadily twice as slow: it opens, and is judged by its probes.
     let mut rebased = false;
     let changed = house.now;
     while house.now.since(changed) < secs(600) {

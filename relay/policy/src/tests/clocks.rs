@@ -14,7 +14,7 @@ fn secs(secs: u64) -> Option<Duration> {
 #[test]
 fn the_first_clock_cuts_a_silent_attempt_and_the_next_rung_is_called() {
     let mut stage = Stage::on(2);
-    // Nothing to pay the soft clock with.
+    // The budget has no token for the soft clock.
     while stage.board.budget(LadderIndex(0)).unwrap().take_retry() {}
     let started = stage.now;
     // The soft clock passes first and does nothing.

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 const RUNGS: usize = 3;
 
-/// One thing that happens. Numbers pick one of those that are there.
+/// One event. Each number picks one of the walks, attempts or rungs that exist.
 #[derive(Debug, Clone)]
 enum Move {
     Ask(usize),
@@ -56,7 +56,8 @@ fn step() -> impl Strategy<Value = Move> {
     ]
 }
 
-/// Whether nothing but the rungs' health can keep them from being called.
+/// Whether the step can keep a rung from being called only by its health, and not by an override, a
+/// hold or a refused account.
 fn is_about_health(step: &Move) -> bool {
     let ending = match step {
         Move::Force(..) => return false,
@@ -73,7 +74,7 @@ fn is_about_health(step: &Move) -> bool {
     !speaks && matches!(status, 201 | 302 | 400 | 408 | 413 | 500)
 }
 
-/// One walk, and what has been seen of it.
+/// One walk, and what has been seen of its actions.
 struct Guest {
     walk: Walk,
     ladder: usize,
@@ -218,7 +219,7 @@ impl Crowd {
         attempt.checked_rem(live.len()).map(|at| (walk, live[at].0))
     }
 
-    /// Time passes, and whoever wanted to be woken is.
+    /// Time passes, and each walk and probe is woken at its deadlines.
     fn pass(&mut self, span: Duration) {
         let until = self.now.plus(span);
         for _ in 0..10_000 {
@@ -314,7 +315,7 @@ impl Crowd {
         }
     }
 
-    /// At most one silent probe a rung, and a slot that is taken is somebody's.
+    /// At most one silent probe per rung, and a taken slot belongs to a probe.
     fn one_probe_at_a_time(&self) {
         for rung in (0..RUNGS).map(RungIndex) {
             let breaker = self.board.breaker(rung).unwrap();
@@ -353,12 +354,12 @@ impl Crowd {
         ladder.rungs.iter().any(carries)
     }
 
-    /// Every ladder that `opened` stands on has somebody left.
+    /// Whether every ladder with the rung `opened` still has a rung that is closed and usable.
     fn somebody_carries(&self, opened: RungIndex) -> bool {
         self.ladders.iter().filter(|ladder| ladder.rungs.contains(&opened)).all(|l| self.carries(l))
     }
 
-    /// Left alone, everything ends.
+    /// Without further events, all walks and probes end.
     fn end(&mut self) {
         self.pass(Duration::from_secs(400));
         assert!(self.guests.iter().all(|guest| guest.seen.over), "a walk that never ends");

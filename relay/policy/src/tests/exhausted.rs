@@ -35,11 +35,11 @@ fn one_error_by_rank_over_all_attempts() {
         (&[by_status(503), by_status(500)], 503, FailureReason::Unavailable),
         (&[by_status(401), by_status(500)], 502, FailureReason::BadGateway),
         (&[by_status(401), by_status(401)], 502, FailureReason::AccountRefused),
-        // Not said while it may be the request that was refused.
+        // An account is not reported as refused while the refusal may be about the request.
         (&[by_status(401), by_status(402)], 502, FailureReason::BadGateway),
         (&[by_status(404)], 502, FailureReason::BadGateway),
         (&[by_status(405)], 502, FailureReason::BadGateway),
-        // What one rung lacks is not said for a rung that broke.
+        // If one rung lacks a feature and another one broke, the error is about the broken one.
         (&[missing(), by_status(500)], 502, FailureReason::BadGateway),
         (&[missing(), missing()], 400, FailureReason::Rejected(AttemptOutcome::BadRequest)),
         (&[by_status(401), by_status(503)], 503, FailureReason::Unavailable),
@@ -58,7 +58,7 @@ fn a_rung_counts_as_rate_limited_by_what_it_said_last() {
     stage.status(A, 500);
     stage.wake();
     assert_eq!(failure(&stage.end(B, refused(429, 50))).status, 429);
-    // One rung: a 429, waited for, then a failure with no hold left.
+    // One rung: a 429 whose hold is waited for, then a failure without a hold.
     let mut stage = Stage::on(1);
     stage.end(A, refused(429, 1));
     stage.wake();
@@ -69,7 +69,7 @@ fn a_rung_counts_as_rate_limited_by_what_it_said_last() {
     let mut stage = Stage::set(spec, rungs(2), streaming());
     stage.give(Input::Start);
     assert_eq!(failure(&stage.end(A, refused(429, 50))).status, 503);
-    // A hold of another rung counts while it lasts, and no longer.
+    // A hold of another rung counts only while it lasts.
     for (millis, status) in [(1_000, 502), (60_000, 503)] {
         let spec = LadderSpec { retries: Some(0), max_attempts: Some(1), ..ladder(2) };
         let mut stage = Stage::set(spec, rungs(2), streaming());

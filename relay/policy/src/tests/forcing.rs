@@ -38,7 +38,7 @@ fn an_override_ends_by_itself() {
         assert_eq!(stage.board.forced(FIRST, stage.now), Some((mode, Some(until))));
         stage.board.settle(stage.now);
         assert_eq!(whys(&mut stage), [], "{mode:?}: not yet");
-        // Whoever looks sees that it is over, before anybody has ended it.
+        // Its end is visible before it has been settled.
         stage.after(1);
         assert_eq!(stage.board.usable(FIRST, stage.now), Ok(()), "{mode:?}");
         assert_eq!(stage.board.forced(FIRST, stage.now), Some((OverrideMode::Auto, None)));
@@ -124,7 +124,7 @@ fn the_first_of_several_ends_first_and_the_others_later() {
     }
 }
 
-/// The causes of what was cut, with the verdict.
+/// The attempts that were cut, with their causes and verdicts.
 fn cut(actions: &[Action]) -> Vec<(u32, O, Option<Cause>, Option<TokenVerdict>)> {
     let ended = |action: &Action| match action {
         Action::AttemptEnded { attempt, outcome, cause, verdict, .. } => {
@@ -152,7 +152,7 @@ fn what_is_silent_on_a_rung_that_is_forced_open_goes_elsewhere_at_once_and_free(
     assert_eq!(dials(&actions), [(2, 1, K::Failover)]);
     assert_eq!(stage.board.levels(crate::LadderIndex(0)), budget);
     assert_eq!(whys(&mut stage), [], "it says nothing of the rung");
-    // And the answer is the other one's.
+    // The answer comes from the other rung.
     assert!(is_committed(&stage.token(B)));
 }
 
@@ -164,7 +164,7 @@ fn it_is_free_however_many_failovers_there_were_and_however_empty_the_budget() {
     stage.board.force(RungIndex(3), stage.now, OverrideMode::Auto);
     stage.status(A, 500);
     stage.status(B, 500);
-    // The fourth is half-open: an unpaid failover would not go there.
+    // The fourth rung is half-open: with an empty budget an ordinary failover would not go there.
     assert_eq!(dials(&force(&mut stage, RungIndex(2))), [(4, 3, K::Failover)]);
 }
 
@@ -199,7 +199,7 @@ fn an_answer_in_the_making_is_cut_and_one_that_is_whole_is_not() {
         }
         let actions = force(&mut stage, FIRST);
         assert_eq!(dials(&actions).len(), usize::from(goes), "{actions:?}");
-        // What its token said stands.
+        // The verdict of its first token stays.
         let good = (1, O::Cancelled, Some(Cause::Operator), Some(TokenVerdict::Good));
         assert_eq!(cut(&actions), if goes { vec![good] } else { vec![] });
     }

@@ -60,8 +60,8 @@ fn a_race_lost_at_the_mark_was_slow_though_nobody_was_woken() {
 
 #[test]
 fn a_rival_is_never_thought_to_be_slower_than_it_is() {
-    // What the rival takes, and the hedge's delay before a mark of 1.25 s: with the rival's
-    // token it is never over before the mark, or the loser would say nothing.
+    // The rival's time to first token, and the hedge's delay for a mark of 1.25 s. The two together
+    // never end before the mark; otherwise the loser would be no evidence.
     for (rival, delay) in [(4, 1_250), (100, 1_150), (150, 1_100), (300, 1_010)] {
         let rival = Duration::from_millis(rival);
         let mut house = House::of(hedging(2), rungs(2));
@@ -188,13 +188,13 @@ fn whichever_runner_fails_is_replaced_and_what_is_final_is_not() {
 
 #[test]
 fn a_later_failover_needs_the_budget_or_a_rung_that_is_well() {
-    // The board's first ladder has its retry budget spent.
+    // The retry budget of the board's first ladder is spent.
     let spec = LadderSpec { max_attempts: Some(9), ..hedging(4) };
     let mut stage = hedged(spec, rungs(4));
     while stage.board.budget(crate::LadderIndex(0)).unwrap().take_retry() {}
     assert_eq!(dials(&stage.status(A, 500)), [(2, 1, K::Failover)], "the first is free");
     assert_eq!(dials(&stage.status(B, 500)), [(3, 2, K::Failover)], "to a rung that is well");
-    // The last one is in slow start.
+    // The last rung is half-open.
     stage.board.force(crate::RungIndex(3), stage.now, OverrideMode::ForcedOpen);
     stage.board.force(crate::RungIndex(3), stage.now, OverrideMode::Auto);
     assert_eq!(dials(&stage.status(C, 500)), [], "half-open and nothing to pay with");
@@ -261,7 +261,7 @@ fn a_drill_goes_past_rung_one() {
 
 #[test]
 fn a_drill_goes_to_a_rung_at_full_weight() {
-    // Which of the others are half-open, where the drill goes, and what follows it.
+    // Which other rungs are half-open, where the drill goes, its kind, and which rung comes next.
     for (half_open, goes, kind, then) in [
         (vec![], 1, K::Drill, 2),
         (vec![1], 2, K::Drill, 1),

@@ -24,7 +24,8 @@ fn b3_rungs_that_cost_nothing_are_passed_however_many_are_empty() {
     assert_eq!(failure(&stage.end(fifth, EMPTY)).status, 502, "two that cost something");
 }
 
-/// Of `count` requests, all of whose calls of the first rung end so, how many asked it first.
+/// Makes `count` requests whose calls to the first rung all end with `ending`; returns how many of
+/// them called that rung first.
 fn asked_first(house: &mut House, count: usize, ending: &Ending) -> usize {
     let mut asked = 0;
     for _ in 0..count {

@@ -1,7 +1,7 @@
 //! Nothing that one client sends may change what others get.
 //!
-//! The same requests of honest clients are served twice, with and without those of a hostile
-//! one among them. The provider answers the hostile ones as chance says: with errors, holds,
+//! The same requests of honest clients are served twice: with the requests of a hostile client
+//! among them, and without. The provider answers the hostile ones at random: with errors, holds,
 //! broken streams, empty answers, late tokens, silence. The honest ones must not notice.
 
 use super::laws::ending;
@@ -21,7 +21,7 @@ use std::time::Duration;
 const HOSTILE: u64 = 666;
 const HONEST: [u64; 3] = [1, 2, 3];
 const SPAN: u64 = 30_000;
-/// An honest client asks every so many milliseconds, a hostile one every so many.
+/// The time between two requests, in milliseconds: of an honest client, and of a hostile one.
 const HONEST_GAP: u64 = 400;
 const HOSTILE_GAP: u64 = 70;
 
@@ -33,7 +33,7 @@ struct Script {
 }
 
 fn script() -> impl Strategy<Value = Script> {
-    // What a refused account means is decided by rows of their own (`accounts`).
+    // Refused accounts have tests of their own (`accounts`).
     let ending = ending().prop_filter("an account", |ending| judge(ending, false) != O::Auth);
     let token = prop::option::weighted(0.3, 10_u64..8_000);
     (token, prop::option::weighted(0.8, (10_u64..9_000, ending)))
@@ -189,7 +189,7 @@ impl World {
     fn answer(&mut self, at: usize, attempt: AttemptId) {
         let guest = &self.guests[at];
         if guest.client != HOSTILE {
-            // One honest call in 25 fails at the first rung, as calls do.
+            // One honest call in 25 fails at the first rung, as some calls always do.
             let fails = (guest.number / 10) % 25 == 8 * (guest.number % 10) + 3
                 && guest.rungs[&attempt] == RungIndex(0);
             if fails {
@@ -225,12 +225,12 @@ proptest! {
         prop_assert!(!opened, "the breaker has opened");
         prop_assert_eq!(alone.len(), beside.len(), "every honest request has its answer");
         let changed = alone.iter().filter(|(number, got)| beside.get(number) != Some(got)).count();
-        // Of 225: a hostile client can have no more than chance has.
+        // Of 225 requests at most 2 may change, which is no more than chance changes.
         prop_assert!(changed <= 2, "{} of {} got something else", changed, alone.len());
     }
 }
 
-/// Runs the world with one script that is answered to every hostile call.
+/// Runs the world with this one answer to every hostile call.
 fn beside(script: Script) -> (usize, bool) {
     let (alone, _) = World::new(Vec::new()).run();
     let (beside, opened) = World::new(vec![script]).run();
@@ -259,7 +259,7 @@ fn the_worst_that_a_provider_says_to_one_client_is_that_clients_alone() {
 
 #[test]
 fn what_all_clients_see_still_opens_and_holds() {
-    // Two clients, one of which asks for most: the other's next calls confirm it.
+    // Two clients, one of which sends most requests: the other's next calls confirm its outcomes.
     let mut board = Board::new(rungs(2), vec![Arc::new(ladder(2))], fastrand::Rng::with_seed(3));
     let mut now = Time::from_millis(1_000_000);
     let mut ask = |board: &mut Board, client: u64, ending: Ending| {
@@ -290,7 +290,8 @@ fn what_all_clients_see_still_opens_and_holds() {
     assert_eq!(state(&board), State::Closed);
     assert_eq!(ask(&mut board, 2, by_status(500)), 0);
     assert!(matches!(state(&board), State::Open { .. }), "and a second client has seen it");
-    // A 429 holds for the one that was told; a second one's holds for all.
+    // A 429 is a hold for the client that got it; when a second client gets one, it is a hold for
+    // all.
     let mut board = Board::new(rungs(2), vec![Arc::new(ladder(2))], fastrand::Rng::with_seed(3));
     for client in [1, 2, 3] {
         ask(&mut board, client, Ending::Proper(WHOLE));

@@ -55,7 +55,8 @@ impl House {
         self
     }
 
-    /// A request whose first attempt ends so, and whose second one, if any, answers.
+    /// A request whose first attempt ends with `ending`. A second attempt, if there is one,
+    /// answers.
     pub(super) fn request(&mut self, ending: &Ending) -> Vec<(u32, usize, K)> {
         let (mut walk, actions) = self.walk();
         let mut seen = dials(&actions);
@@ -102,8 +103,7 @@ impl House {
             other => panic!("not open: {other:?}"),
         }
     }
-    /// What the board knows of a rung, as after a restart: its reference, and the weight
-    /// that it is back at.
+    /// Sets what the board knows of a rung, as after a restart: its reference, and its weight.
     pub(super) fn knows(&mut self, rung: RungIndex, (p95, usual): (u64, u64), weight: f64) {
         let reference =
             Reference { p95: Duration::from_millis(p95), usual: Duration::from_millis(usual) };
@@ -117,8 +117,9 @@ impl House {
         self.board.breaker(rung).unwrap().weight()
     }
 
-    /// A call of `rung` that brings its token after `span`, past the mark or not, and
-    /// then comes to its proper end. No walk: weights draw no lots here.
+    /// A call of `rung` that brings its token after `span`, past the mark or not, and then comes to
+    /// its proper end. It is made without a walk, so that the weight does not decide which rung is
+    /// called.
     pub(super) fn call(&mut self, rung: RungIndex, span: Duration) -> Ticket {
         let (dialled, ticket) = (self.now, self.board.dial(rung, self.now, Size::default()));
         self.after(span);
@@ -132,7 +133,7 @@ impl House {
         ticket
     }
 
-    /// A call of `rung` that ends so before its token, after `span`.
+    /// A call of `rung` that ends with `outcome` before its token, after `span`.
     pub(super) fn fail(&mut self, rung: RungIndex, span: Duration, outcome: AttemptOutcome) {
         let (dialled, ticket) = (self.now, self.board.dial(rung, self.now, Size::default()));
         self.after(span);

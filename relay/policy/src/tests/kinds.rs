@@ -15,7 +15,7 @@ fn long(prompt_tokens: u64) -> Size {
     Size { prompt_tokens, ..QUICK }
 }
 
-/// A call of the first rung, told to the board as a walk would.
+/// A call of the first rung, reported to the board as by a walk.
 fn call(house: &mut House, size: Size, millis: u64) {
     let (dialled, ticket) = (house.now, house.board.dial(FIRST, house.now, size));
     let span = Duration::from_millis(millis);
@@ -50,7 +50,7 @@ fn b4_a_kind_that_is_not_known_is_given_more_time_and_is_not_called_slow() {
     assert_eq!(house.board.mark(FIRST, THINKS), None);
     let wait = house.board.hedge_delay(FIRST, SECOND, &HedgeSpec::default(), THINKS);
     assert_eq!((wait, house.board.soft_clock(FIRST, THINKS)), (secs(4), Some(secs(8))));
-    // Of one that is slow itself, a kind takes no less than usual requests do.
+    // On a rung that is slow itself, a kind gets no less time than usual requests.
     let mut house = House::new(2);
     house.learn(secs(6));
     let soft = house.board.soft_clock(FIRST, THINKS).unwrap();
@@ -85,7 +85,7 @@ fn b4_what_a_prompt_token_takes_is_learned_for_each_rung() {
         house.learn(Duration::from_millis(500));
         for nth in 0..200_u64 {
             let tokens = if nth % 8 == 0 { 30_000 } else { 1_000 };
-            // Some vary, or a median is no median.
+            // The times vary, so that there is a real median.
             call(&mut house, long(tokens), 450 + nth * 37 % 100 + micros * (tokens - 550) / 1000);
         }
         assert_eq!(house.whys(), [], "{micros} us: a long prompt is not slow");

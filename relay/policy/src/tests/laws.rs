@@ -50,7 +50,7 @@ pub(super) fn ending() -> impl Strategy<Value = Ending> {
 }
 
 fn input() -> impl Strategy<Value = Input> {
-    // Four attempts at the most are made below; five gives foreign ones, too.
+    // At most four attempts are made below, so the number five belongs to no attempt.
     let attempt = || (1_u32..=5).prop_map(AttemptId);
     let causes = vec![
         Cause::ClientGone,
@@ -174,13 +174,13 @@ proptest! {
         let most = stage.walk.ladder.max_attempts();
         seen.check(&stage.give(Input::Start));
         for (input, millis) in inputs {
-            // Time passes only as far as the walk has asked to sleep: that is the law of use.
+            // Time passes at most to the walk's next deadline: that is the law of use.
             let later = stage.now.plus(Duration::from_millis(millis));
             stage.now = stage.walk.next_deadline(&stage.board).map_or(later, |at| later.min(at.max(stage.now)));
             seen.check(&stage.give(input));
             prop_assert!(seen.dialled.len() <= most, "more attempts than max_attempts");
         }
-        // Left alone, every walk comes to an end, in a bounded number of steps.
+        // Without further events, every walk ends in a bounded number of steps.
         for _ in 0..100 {
             if stage.walk.is_over() {
                 break;

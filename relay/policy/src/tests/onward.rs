@@ -55,7 +55,7 @@ fn a_prompt_that_is_too_long_goes_only_to_larger_contexts() {
         names_added_field: false,
     };
     assert_eq!(dials(&stage.end(A, too_long())), [(2, 2, K::Failover)]);
-    // A different failure on the larger one does not bring the smaller one back.
+    // A different failure of the larger rung does not make the smaller one a candidate again.
     assert_eq!(dials(&stage.status(B, 500)), [(3, 3, K::Failover)]);
     let told = failure(&stage.end(C, too_long()));
     assert_eq!((told.status, told.reason), (400, FailureReason::Rejected(O::ContextExceeded)));
@@ -149,7 +149,8 @@ fn b9_the_default_leaves_room_for_the_retries() {
 
 #[test]
 fn h1_a_prompt_that_is_too_long_for_one_model_is_tried_on_another() {
-    // Context and model of the rung that refuses, of the next one, and whether it is asked.
+    // Context and model of the rung that refuses and of the next one, and whether the next is
+    // called.
     for (refused, next, asked) in [
         ((None, 1), (None, 2), true),
         ((None, 1), (None, 1), false),
@@ -336,13 +337,14 @@ fn side_effects_are_not_sent_twice_without_an_explicit_refusal() {
         let actions = stage.end(A, ending.clone());
         assert_eq!(dials(&actions), [], "{ending:?}");
         assert!(stage.walk.is_over());
-        // The ladder's word that there are none lifts it.
+        // The ladder's setting that there are no side effects ends this limit.
         let spec = LadderSpec { side_effects_none: true, ..ladder(2) };
         let mut stage = Stage::set(spec, rungs(2), need);
         stage.give(Input::Start);
         assert_eq!(dials(&stage.end(A, ending)).len(), 1);
     }
-    // A silent one is not cut to call another, but the first clock ends it, set or not.
+    // A silent attempt is not cut in order to call another rung. But the first clock ends it,
+    // whether the config sets it or not.
     let mut stage = Stage::set(ladder(2), rungs(2), need);
     stage.give(Input::Start);
     let started = stage.now;

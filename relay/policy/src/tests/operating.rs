@@ -72,7 +72,7 @@ impl Desk {
         self.moment.today = self.moment.today.plus(span);
     }
 
-    /// Somebody makes these changes, who has just looked.
+    /// Makes these changes with the versions that are current now.
     fn change(
         &mut self,
         id: &str,
@@ -83,7 +83,7 @@ impl Desk {
         self.make(&request)
     }
 
-    /// A request of somebody who looks now.
+    /// A request for these changes with the versions that are current now.
     fn seen(&self, id: &str, changes: &[Change], accept: &[&str]) -> ChangeRequest {
         let orders = changes.iter().filter_map(|change| match change {
             Change::Order { ladder, .. } => {
@@ -152,7 +152,7 @@ impl Desk {
         self.board.forced(RungIndex(rung), self.moment.now).unwrap().0
     }
 
-    /// Everything that is so, without the versions and the actions that made it.
+    /// Everything that is in force, without the versions and the actions that made it.
     fn state(&self) -> Present {
         let Self { board, made, names, moment } = self;
         let rungs = (0..RUNGS.len()).map(|at| {
@@ -224,7 +224,7 @@ proptest! {
         desk.after(Duration::from_secs(5));
         desk.undo(&done, "back", &["chat", "code"]).unwrap();
         prop_assert_eq!(desk.state(), before);
-        // And it is taken back once.
+        // It can be undone only once.
         let changed = done.before != done.after;
         let again = desk.undo(&done, "again", &["chat", "code"]);
         prop_assert_eq!(again.is_err(), changed, "{:?}", done);
@@ -299,7 +299,7 @@ fn what_has_ended_by_itself_is_neither_taken_back_nor_brought_back() {
     assert!(!is_in_force(&desk.board, &desk.made, "short", desk.moment.now));
     assert_eq!(desk.undo(&done, "too-late", &[]).unwrap_err(), RefusalKind::Conflict);
     desk.after(Duration::from_secs(61));
-    // The override that stood before has had its time meanwhile.
+    // The override that was in force before has ended by its time meanwhile.
     desk.undo(&later, "back", &[]).unwrap();
     assert_eq!(desk.forced(0), OverrideMode::Auto);
     let version = desk.board.override_version(RungIndex(0));
@@ -377,7 +377,7 @@ fn who_and_why_are_those_of_the_version_that_they_made() {
         (rung.by, order_now(&desk.board, &desk.made, &desk.names, ladder, now).by)
     };
     assert_eq!(by(&desk), (Some("ann".to_owned()), Some("ann".to_owned())));
-    // Something else than an operator changes both.
+    // A change that is not an operator's replaces both.
     desk.board.force(rung, now, OverrideMode::ForcedOpen);
     let reversed = vec![RungIndex(1), RungIndex(0), RungIndex(2)];
     desk.board.reorder(ladder, Some(crate::Order { rungs: reversed, until: None, adapted: false }));

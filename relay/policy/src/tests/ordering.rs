@@ -47,7 +47,7 @@ fn an_operators_order_beats_the_configs_until_it_ends() {
     assert_eq!(present(&board, NOW), (vec![0, 1, 2], OrderSource::Config, 0));
     board.reorder(CHAT, order(&[2, 0, 1], Some(5_000)));
     assert_eq!(present(&board, NOW), (vec![2, 0, 1], OrderSource::Operator, 1));
-    // Over, though nobody has ended it yet; then ended, which is a change of its own.
+    // Its time is over, although it has not been ended yet. To end it is a change of its own.
     assert_eq!(present(&board, later(5_000)), (vec![0, 1, 2], OrderSource::Config, 1));
     board.settle(later(4_999));
     assert_eq!(board.take_ended_orders(), []);
@@ -131,7 +131,7 @@ fn a_ladder_is_left_without_a_rung_by_the_change_that_takes_its_last() {
     board.force(RungIndex(1), NOW, out);
     assert!(left(&board, &[(1, OverrideMode::Demoted)]).is_empty(), "it takes none");
     assert!(left(&board, &[]).is_empty());
-    // One whose time is over is no longer out.
+    // An override whose time is over no longer counts.
     board.force_until(RungIndex(0), NOW, out, Some(later(10)));
     assert_eq!(board.left_without(&[(RungIndex(1), out)], later(10)), []);
 }
@@ -171,7 +171,7 @@ fn streams_are_cut_while_the_override_says_so() {
     assert!(!board.cuts_streams(sol, NOW), "set anew without it");
 }
 
-/// How many of `needs` each rung would be called for, and how many nobody.
+/// How many of `needs` would call each rung, and how many would call none.
 fn shares(board: &Board, needs: &[Need]) -> (Vec<usize>, usize) {
     let mut copy = board.clone();
     let spec = Arc::new(ladder(3));

@@ -70,7 +70,7 @@ fn a_token_that_lay_in_the_socket_is_as_quick_as_it_was() {
 
 #[test]
 fn a_pause_moves_only_what_was_waited_for() {
-    // The second clock's last token came after the pause: it is not moved.
+    // The last token came after the pause: the second clock is not moved.
     let mut stage = Stage::on(2);
     stage.token(A);
     let until = stage.after(5_000).now;
@@ -79,7 +79,7 @@ fn a_pause_moves_only_what_was_waited_for() {
     stage.give(Input::StoodStill { span: ms(5_000), until });
     stage.stall();
     assert_eq!(stage.now.since(heard), Duration::from_secs(15));
-    // One that was dialled in the middle of a pause is moved to its end, and no further.
+    // An attempt that was dialled during the pause is moved to its end, and no further.
     let mut stage = hedged();
     let dialled = stage.now;
     stage.after(300).give(Input::StoodStill { span: ms(9_000), until: dialled.plus(ms(300)) });

@@ -7,8 +7,9 @@ use crate::{BreakerSpec, Input, RungSpec, Size};
 use shared::{AttemptKind as K, AttemptOutcome as O, OverrideMode, TransitionRule};
 use std::time::Duration;
 
-/// Calls until the first rung is not closed any more: every `one_in`th hangs, the others are
-/// as quick as ever; five a second. `None`: it stays closed for `most`.
+/// How many calls it takes until the first rung is not closed any more, at five a second: every
+/// `one_in`th call hangs, the others are as fast as usual. `None`: it stays closed for `most`
+/// calls.
 fn opens_after(one_in: u64, most: u64) -> Option<u64> {
     let mut house = House::new(2);
     for _ in 0..200 {
@@ -35,14 +36,14 @@ fn b10_calls_that_hang_among_quick_ones_open_a_rung() {
     assert_eq!(opens_after(20, 5000), None, "a twentieth is what is usual beyond a mark");
 }
 
-/// A call to the first rung that says nothing until its mark.
+/// A call to the first rung that is silent until its mark.
 fn hang(house: &mut House) {
     let ticket = house.board.dial(FIRST, house.now, Size::default());
     house.after(Duration::from_millis(200));
     house.board.slow(FIRST, house.now, ticket, Size::default());
 }
 
-/// So many times: one call hangs, three are quick.
+/// Does this `times` times: one call hangs, three are fast.
 fn some_hang(house: &mut House, times: u32) {
     for _ in 0..times {
         hang(house);
@@ -50,8 +51,7 @@ fn some_hang(house: &mut House, times: u32) {
     }
 }
 
-/// A house whose first rung usually takes 0.6 s, at times 1.2 s, and has opened since some of its
-/// calls hang.
+/// A house whose first rung usually takes 0.6 s, sometimes 1.2 s, and was opened by hanging calls.
 fn opened_by_hanging() -> House {
     let mut house = House::new(2);
     for nth in 0..60 {
@@ -130,7 +130,7 @@ fn h3_quiet_time_brings_a_rung_back_as_good_calls_do() {
         house.good(Duration::from_millis(100));
     }
     assert!((house.weight(FIRST) - 0.1).abs() < 1e-9, "{}", house.weight(FIRST));
-    // One request a minute, none of which it is given: it is back in one.
+    // With few requests, none of which the rung gets, it is back at full weight after a minute.
     let mut weights = Vec::new();
     for _ in 0..5 {
         house.after(secs(15));
@@ -173,7 +173,8 @@ fn b9_a_p95_over_its_limit_opens_and_probes_are_judged_by_that_limit() {
         house.call(FIRST, Duration::from_millis(1_500));
     }
     assert_eq!(house.whys(), [TransitionRule::SlowP95]);
-    // As slow as before: no probe closes it, although its mark is later than its tokens.
+    // The rung is as slow as before: no probe closes it, although its mark is later than its
+    // tokens.
     for _ in 0..40 {
         house.after(secs(11));
         house.call(FIRST, Duration::from_millis(1_500));
@@ -183,14 +184,15 @@ fn b9_a_p95_over_its_limit_opens_and_probes_are_judged_by_that_limit() {
         whys.iter().all(|why| matches!(why, TransitionRule::CooledDown | TransitionRule::ProbeBad)),
         "{whys:?}"
     );
-    // Within the limit again: ten probes, since two say nothing of a twentieth.
+    // It is within the limit again. It takes ten probes, because two would miss one slow call in
+    // twenty.
     house.after(secs(11));
     for nth in 0..10 {
         assert_ne!(house.state(FIRST), State::Closed, "after {nth} probes");
         house.call(FIRST, Duration::from_millis(700));
     }
     assert_eq!(house.state(FIRST), State::Closed);
-    // And the slow times from before do not open it again.
+    // The slow times from before do not open it again.
     house.whys();
     for _ in 0..60 {
         house.call(FIRST, Duration::from_millis(700));
@@ -200,7 +202,8 @@ fn b9_a_p95_over_its_limit_opens_and_probes_are_judged_by_that_limit() {
 
 #[test]
 fn b9_shedding_begins_at_one_in_ten_and_rises_steadily() {
-    // Of 100 calls so many are bad: the share that is moved past the rung, in hundredths.
+    // How many of 100 calls are bad, and the least and the largest share of requests that is moved
+    // past the rung.
     let mut before = 0.0;
     for (bad, least, most) in [(5, 0.0, 0.0), (10, 0.0, 0.02), (20, 0.08, 0.15), (40, 0.30, 0.38)] {
         let mut house = House::new(2);
@@ -218,7 +221,7 @@ fn b9_shedding_begins_at_one_in_ten_and_rises_steadily() {
     }
 }
 
-/// Sixty at once on a fresh relay whose first rung hangs.
+/// Sixty walks at once on a fresh relay whose first rung hangs.
 fn sixty(house: &mut House) -> Vec<crate::Walk> {
     (0..60).map(|_| house.walk().0).collect()
 }

@@ -155,7 +155,7 @@ fn what_is_made_less_of_keeps_a_rung_on_the_plan() {
     let long = Need { max_output: Some(99), ..Need::default() };
     for (need, is_able) in [
         (wants(schema, false), true),
-        // What has left cannot be checked.
+        // What has been sent to the client cannot be checked.
         (wants(schema, true), false),
         (wants(parallel, true), true),
         (long, true),

@@ -23,7 +23,7 @@ fn times_are_mixed_by_whom_a_change_would_call() {
     let near = |time: Duration, millis: u32| {
         (time.as_secs_f64() / (MILLI * millis).as_secs_f64() - 1.0).abs() < 0.05
     };
-    // Called of the fast and of the slow rung; p50 and p95 in milliseconds.
+    // How many requests call the fast and the slow rung; p50 and p95 in milliseconds.
     let rows = [
         (100, 0, 400, 400),
         (0, 100, 2_000, 2_000),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const FIRST: RungIndex = RungIndex(0);
-/// When the old relay wrote down what it knew; the new one starts a while later.
+/// When the old relay wrote its state; the new one starts later.
 const BEFORE: Time = Time::from_millis(50_000_000);
 
 const fn secs(seconds: u64) -> Duration {
@@ -38,7 +38,7 @@ fn open(span: Duration) -> Remembered {
     in_state(RememberedState::Open { until: BEFORE.plus(span) }, TransitionRule::BadRun)
 }
 
-/// A board whose first rung was `kept` when the relay died, `down` ago.
+/// A board whose first rung was restored from `kept`, `down` after the old relay died.
 fn restored(kept: &Remembered, down: Duration) -> (Board, Time) {
     let (mut board, now) = (board(), BEFORE.plus(down));
     board.restore(FIRST, now, kept);
@@ -161,7 +161,7 @@ fn a_hold_comes_back_until_its_end() {
         let wanted = if held { Err(PassedOver::Hold) } else { Ok(()) };
         assert_eq!(board.usable(FIRST, now), wanted, "{down} s");
         assert_eq!(board.held_until(FIRST, now), held.then_some(until), "{down} s");
-        // The doubling goes with it only once it is long over.
+        // The doubling is forgotten only long after the hold's end.
         let left = board.remember(FIRST).unwrap().hold;
         assert_eq!(left, hold.filter(|_| down < 960), "{down} s");
     }
@@ -221,7 +221,7 @@ fn a_restored_reference_rules_at_once_and_one_token_does_not_undo_it() {
         walk.handle(now.plus(Duration::from_millis(5)), token, &mut board, &mut actions);
         assert_eq!(board.remember(FIRST).unwrap().reference, reference, "after {second}");
     }
-    // The slow mark is there, too: five silent beyond it open the breaker.
+    // The slow mark is restored as well: five attempts that are silent after it open the breaker.
     let later = now.plus(secs(120));
     for number in 0..5 {
         let begun = later.plus(secs(number));
@@ -248,13 +248,13 @@ fn what_changes_is_told_once() {
     }
     assert_eq!(board.take_changed(), [FIRST], "it opened");
     assert_eq!(board.take_changed(), []);
-    // A burst of refusals moves the hold's end by next to nothing: one word is enough.
+    // A burst of refusals moves the hold's end by very little: it is reported once.
     let mut stage = Stage::on(2);
     for _ in 0..20 {
         stage.after(10).hold(1, 60_000);
     }
     assert_eq!(stage.board.take_changed(), [RungIndex(1)]);
-    // Creeping on, it is told of again before a second of it is lost.
+    // If the end moves on in small steps, it is reported again after one second.
     for _ in 0..100 {
         stage.after(10).hold(1, 60_000);
     }

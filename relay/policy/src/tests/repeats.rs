@@ -86,12 +86,12 @@ fn a_refusal_is_the_answer_where_nobody_gives_another() {
     let refusal = |content| Ending::Proper(Answer { content, refused: true, ..WHOLE });
     let answer = Action::Complete { attempt: A, outcome: RequestOutcome::Refused };
     for stream in [false, true] {
-        // It may not be sent again.
+        // This request may not be sent again.
         let need = Need { side_effects: true, stream, ..Need::default() };
         let mut stage = Stage::set(ladder(2), vec![spec.clone(); 2], need);
         stage.give(Input::Start);
         assert_eq!(stage.end(A, refusal(false)).last(), Some(&answer));
-        // The others fail.
+        // The other rung fails.
         let need = Need { stream, ..Need::default() };
         let no_retries = LadderSpec { retries: Some(0), ..ladder(2) };
         let mut stage = Stage::set(no_retries, vec![spec.clone(); 2], need);

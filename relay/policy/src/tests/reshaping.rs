@@ -59,7 +59,7 @@ fn who_is_known_keeps_the_place_and_who_is_new_gets_a_new_one() {
         (&["a", "b"], &["b"], &[1]),
         (&["a", "b"], &["c", "a", "d"], &[2, 0, 3]),
         (&["a", "b"], &[], &[]),
-        // Nobody is given the place of one that has gone: it may come back.
+        // The place of a removed one is given to no other: it may come back.
         (&["a", "gone", "c"], &["d", "c", "gone"], &[3, 2, 1]),
     ];
     for (known, wanted, expected) in rows {
@@ -71,7 +71,8 @@ fn who_is_known_keeps_the_place_and_who_is_new_gets_a_new_one() {
 fn an_operators_order_is_fitted_to_the_rungs_that_are_there_and_stays_the_same_order() {
     const FOURTH: RungIndex = RungIndex(3);
     let heir = Placed { heir_of: Some(THIRD), ..kept(FOURTH) };
-    // The config's rungs afterwards, the order that is left of [3rd, 2nd, 1st], whether fitted.
+    // The config's rungs afterwards, what is left of the order [3rd, 2nd, 1st], and whether it was
+    // fitted.
     type Row<'a> = (Vec<Placed>, &'a [RungIndex], &'a [RungIndex], OrderSource);
     let rows: [Row<'_>; 4] = [
         (vec![], &[FIRST, SECOND, THIRD], &[THIRD, SECOND, FIRST], OrderSource::Operator),
@@ -93,7 +94,7 @@ fn an_operators_order_is_fitted_to_the_rungs_that_are_there_and_stays_the_same_o
         stage.board.reshape(now, placed(), vec![(CHAT, over(config))]);
         assert_eq!(stage.board.order_of(CHAT, now), Some((expected, source)), "{config:?}");
         assert_eq!(stage.board.order_version(CHAT), version, "who gave it and why still stands");
-        // Taken out of the config and put back: the order is still there.
+        // The ladder is removed from the config and put back: the order is still there.
         stage.board.reshape(now, placed(), vec![]);
         stage.board.reshape(now, placed(), vec![(CHAT, over(config))]);
         assert_eq!(stage.board.order_of(CHAT, now), Some((expected, source)), "{config:?}");
@@ -114,7 +115,7 @@ fn an_unchanged_rung_keeps_breaker_hold_override_and_reference() {
     let (open, before) = (state(&stage, FIRST), stage.board.remember(SECOND));
     assert!(matches!(open, State::Open { .. }));
     let now = stage.now;
-    // They change their order, and a new one stands between them.
+    // The two rungs change their order, and a new one stands between them.
     let rungs = vec![kept(SECOND), kept(THIRD), kept(FIRST)];
     stage.board.reshape(now, rungs, vec![(CHAT, over(&[SECOND, THIRD, FIRST]))]);
     assert_eq!(state(&stage, FIRST), open);
@@ -122,11 +123,11 @@ fn an_unchanged_rung_keeps_breaker_hold_override_and_reference() {
     assert_eq!(stage.board.usable(SECOND, now), Err(PassedOver::Hold));
     assert_eq!(stage.board.forced(SECOND, now), Some((OverrideMode::Demoted, Some(until))));
     assert_eq!(stage.board.reference(SECOND), Some(p95));
-    // The new one knows nothing.
+    // The new rung has no history.
     assert_eq!(state(&stage, THIRD), State::Closed);
     assert_eq!(stage.board.reference(THIRD), None);
     assert_eq!(stage.board.usable(THIRD, now), Ok(()));
-    // And its override still ends in its time.
+    // The override still ends at its time.
     stage.after(60_000);
     stage.board.settle(stage.now);
     assert_eq!(stage.board.forced(SECOND, stage.now), Some((OverrideMode::Auto, None)));
@@ -157,7 +158,7 @@ fn an_override_goes_over_to_who_has_the_name_now() {
     let now = stage.now;
     stage.board.reshape(now, vec![heir, kept(SECOND)], vec![(CHAT, over(&[THIRD, SECOND]))]);
     assert_eq!(stage.board.forced(THIRD, now), Some((OverrideMode::ForcedOpen, Some(until))));
-    // It is lifted there, and the old one comes back: what holds is the last word.
+    // The override is ended there, and the old rung comes back: the last change counts.
     stage.board.force(THIRD, now, OverrideMode::Auto);
     let back = Placed { heir_of: Some(THIRD), ..kept(FIRST) };
     stage.board.reshape(now, vec![back, kept(SECOND)], vec![(CHAT, over(&[FIRST, SECOND]))]);
@@ -197,7 +198,7 @@ fn an_answer_to_the_old_key_does_not_refuse_the_new_one() {
         vec![(CHAT, over(&[FIRST, SECOND]))],
     );
     stage.after(10);
-    // The first attempt was dialled before.
+    // The first attempt was dialled with the old key.
     stage.status(A, 401);
     assert_eq!(state(&stage, FIRST), State::Closed);
     ended(&mut stage, FIRST, O::Auth);
@@ -207,7 +208,7 @@ fn an_answer_to_the_old_key_does_not_refuse_the_new_one() {
 #[test]
 fn a_walk_ends_on_the_rungs_it_began_with() {
     let mut stage = Stage::on(2);
-    // Both have gone, and their ladder has others.
+    // Both rungs were removed, and their ladder has another one.
     let spec = over(&[THIRD]);
     stage.board.reshape(stage.now, vec![kept(THIRD)], vec![(CHAT, spec)]);
     let actions = stage.status(A, 500);
@@ -215,7 +216,7 @@ fn a_walk_ends_on_the_rungs_it_began_with() {
     assert!(is_committed(&stage.token(B)));
     stage.give(Input::Finished(B, WHOLE));
     assert!(is_complete(&stage.end(B, Ending::Proper(WHOLE))));
-    // Whoever comes now walks on the new one.
+    // A new request walks on the new ladder.
     let mut next =
         Stage { board: stage.board, ..Stage::set(LadderSpec::default(), vec![], streaming()) };
     next.walk =
@@ -239,7 +240,7 @@ fn a_running_attempt_keeps_its_clocks_and_what_its_rung_said_of_refusals() {
         stage.board.reshape(stage.now, vec![quick, kept(SECOND)], vec![(CHAT, over(&[FIRST]))]);
     };
     reload(&mut stage);
-    // Before anything else the early head is due, and then its own clock.
+    // The early head is due first, and then the attempt's own clock.
     let due = stage.walk.next_deadline(&stage.board).unwrap();
     assert!(due.since(begun) >= Duration::from_secs(20), "{due:?}");
     let actions = stage.give(Input::Token { attempt: A, refusal: true });
@@ -263,7 +264,7 @@ fn a_ladder_keeps_its_budgets_and_one_that_has_gone_spares_nobody() {
     // Its only ladder needs it: it does not open.
     (0..5).for_each(|_| ended(&mut stage, FIRST, O::ServerError));
     assert_eq!(state(&stage, FIRST), State::Closed);
-    // Now only the other one is left, which has somebody else.
+    // Now only the other ladder is left, which has another rung.
     let rungs = vec![kept(FIRST), kept(SECOND)];
     stage.board.reshape(now, rungs, vec![(code, over(&[FIRST, SECOND]))]);
     let breaker = stage.board.breaker(FIRST).cloned();

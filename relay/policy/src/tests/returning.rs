@@ -14,12 +14,12 @@ fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Away from full weight for so many seconds, and no neighbour is.
+/// Away from full weight for this many seconds, while no other rung of its ladders is.
 fn alone(seconds: u64) -> Away {
     Away { span: secs(seconds), alone: true }
 }
 
-/// A token came, or the race was lost, after so many milliseconds.
+/// A token came, or the race was lost, after this many milliseconds.
 #[derive(Debug, Clone, Copy)]
 enum At {
     Token(u64),
@@ -58,7 +58,8 @@ fn ten_attempts_together_say_whether_it_is_slower() {
         ("four cut late", &[(6, Token(1_500), false), (4, Cut(2_000), true)], None),
         ("as slow as may be", &[(10, Token(2_400), true)], Some(2.4)),
         ("much slower", &[(10, Token(2_500), true)], None),
-        // Six tokens alone would say 1.4; four that were cut before say that half take 2 s.
+        // The six tokens alone would give 1.4. With the four attempts that were cut before, half
+        // take 2 s.
         (
             "cut before the mark, and slower for it",
             &[(4, Token(1_400), false), (4, Cut(1_500), false), (2, Token(2_000), true)],
@@ -99,7 +100,7 @@ fn a_rung_that_is_away_alone_is_believed_after_a_minute() {
 
 #[test]
 fn a_neighbour_that_is_away_is_told_from_the_rung_itself() {
-    // The second rung's weight, and whether ten late answers within a minute are believed.
+    // The second rung's weight, and whether ten late answers within a minute give a new reference.
     for (second, believed) in [(1.0, false), (0.5, true)] {
         let mut house = House::new(3);
         house.knows(FIRST, (1_000, 900), 0.1);
@@ -137,7 +138,8 @@ fn small_steps_do_not_add_up_until_it_has_been_back() {
     for _ in 0..10 {
         returning.token(ms(3_000), true);
     }
-    // Only half as slow again, but three times what it was when it left.
+    // It is only 1.5 times as slow as after the first step, but three times as slow as when it left
+    // full weight.
     assert_eq!(returning.slower_by(ms(2_000), alone(120)), None);
     returning.is_back();
     for _ in 0..10 {
@@ -157,18 +159,18 @@ fn away(weight: f64) -> House {
 fn a_new_reference_is_worth_two_doublings() {
     let mut house = House::new(2);
     house.knows(FIRST, (1_000, 900), 0.1);
-    // Alone it is believed after a minute.
+    // A rung that is away alone gets a new reference only after a minute.
     house.after(secs(60));
     for _ in 0..10 {
-        // Never five slow ones in a row, which would halve the weight.
+        // Never five slow attempts in a row, which would halve the weight.
         house.call(FIRST, ms(1_400));
         if house.whys().contains(&TransitionRule::Rebased) {
             break;
         }
         house.call(FIRST, ms(1_240));
     }
-    // Five good ones among them would have doubled it, but none came five in a row. The quiet
-    // minute before them has.
+    // The good attempts did not double the weight, because no five came in a row. The quiet minute
+    // before them did.
     assert_eq!(house.weight(FIRST), 0.8);
     let reference = house.board.reference(FIRST).unwrap();
     assert!((1.2..1.45).contains(&reference.as_secs_f64()), "{reference:?}");
@@ -181,7 +183,7 @@ fn a_half_open_rung_is_closed_by_it_and_an_open_one_is_heard_when_it_has_cooled_
         house.fail(FIRST, secs(0), O::ServerError);
     }
     house.whys();
-    // Every probe comes after the mark: the rung is open again before its token is there.
+    // Every probe's token comes after the mark: the rung is open again before the token comes.
     for round in 0..10 {
         let State::Open { until } = house.state(FIRST) else { panic!("round {round}: not open") };
         house.now = until;
@@ -219,7 +221,7 @@ fn what_it_took_before_does_not_pull_the_new_reference_down() {
     }
     let rebased = house.board.reference(FIRST).unwrap();
     assert!(rebased > before.mul_f64(1.7), "{before:?} → {rebased:?}");
-    // Within the ten minutes for which the old times are kept.
+    // This is within the ten minutes for which the old times would be kept.
     for _ in 0..5 {
         house.call(FIRST, ms(1_900));
     }
@@ -230,7 +232,8 @@ fn what_it_took_before_does_not_pull_the_new_reference_down() {
 fn the_reference_stands_still_while_the_rung_is_away() {
     let mut house = House::new(2);
     house.learn(ms(1_000));
-    // Slower of late, yet before the mark: at full weight the reference would rise now.
+    // The rung has become slower, but not beyond the mark: at full weight the reference would rise
+    // now.
     for _ in 0..40 {
         house.call(FIRST, ms(1_200));
     }
@@ -248,9 +251,9 @@ fn the_reference_stands_still_while_the_rung_is_away() {
 
 #[test]
 fn the_reference_rises_with_late_tokens_and_not_with_what_is_cut() {
-    // Late tokens and, cut a little sooner, losers of races for every ten usual calls. By
-    // Kaplan and Meier alone the p95 is in all rows the late tokens'. Two cuts for each of
-    // them are as many as may be.
+    // How many late tokens, and how many losers of races that were cut a little sooner, for every
+    // ten usual calls. By Kaplan and Meier alone, the p95 is that of the late tokens in all rows.
+    // The reference rises with up to two cuts for each late token.
     for (late, cut, rises) in
         [(2, 0, true), (1, 2, true), (2, 4, true), (1, 3, false), (2, 5, false)]
     {
@@ -277,7 +280,7 @@ fn the_reference_rises_with_late_tokens_and_not_with_what_is_cut() {
             }
         }
         let after = house.board.reference(FIRST).unwrap();
-        // Within a bucket it may always move.
+        // A move within one bucket does not count.
         assert_eq!(
             after > before.mul_f64(1.04),
             rises,

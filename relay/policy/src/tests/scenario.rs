@@ -41,7 +41,7 @@ pub(super) fn streaming() -> Need {
 }
 
 impl Stage {
-    /// Not yet started.
+    /// A walk that has not started yet.
     pub(super) fn set(ladder: LadderSpec, rungs: Vec<RungSpec>, need: Need) -> Self {
         let ladder = Arc::new(ladder);
         let board = Board::new(rungs, vec![Arc::clone(&ladder)], fastrand::Rng::with_seed(7));
@@ -101,8 +101,8 @@ impl Stage {
         self.board.ended(RungIndex(rung), self.now, &report);
     }
 
-    /// Goes to the second clock's end. At its half the rung is told that the stream is
-    /// quiet, which does nothing to the walk.
+    /// Goes to the second clock's end. At its half the quiet stream is reported to the rung, which
+    /// changes nothing for the walk.
     pub(super) fn stall(&mut self) -> Vec<Action> {
         let half = self.wake();
         assert_eq!(half, [], "half a clock is no stall");

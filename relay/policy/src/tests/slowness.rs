@@ -15,7 +15,7 @@ const fn ms(millis: u64) -> Duration {
 
 #[test]
 fn a_rung_answers_late_if_half_of_what_is_bad_were_late_tokens() {
-    // Bad attempts, late tokens, seconds since, and whether it merely answers late.
+    // Bad attempts, late tokens, seconds since then, and whether the rung is only late.
     for (bad, late, since, mere) in [
         (0, 0, 0, false),
         (3, 2, 0, false),
@@ -23,7 +23,7 @@ fn a_rung_answers_late_if_half_of_what_is_bad_were_late_tokens() {
         (6, 3, 0, true),
         (7, 3, 0, false),
         (7, 4, 0, true),
-        // What was seen fades, at the same pace on both sides.
+        // Both counts fade at the same rate.
         (3, 3, 1, false),
         (6, 6, 20, true),
         (6, 6, 21, false),
@@ -48,7 +48,7 @@ fn at_weights(first: f64, second: f64) -> House {
 
 #[test]
 fn late_tokens_spare_a_rung_only_while_somebody_is_away() {
-    // The weights before, the first one's afterwards, and why.
+    // The weights before, the first rung's weight afterwards, and the rule.
     for (first, second, after, why) in [
         (1.0, 1.0, 1.0, TransitionRule::BadRun),
         (1.0, 0.5, 0.5, TransitionRule::Spared),
@@ -91,7 +91,7 @@ fn broken_streams_open_a_rung_however_late_it_answers() {
     assert_eq!(house.whys(), [TransitionRule::BrokenRun]);
 }
 
-/// A walk on `count` rungs that usually take this long, with this hedge; nothing is due yet.
+/// A walk on `count` rungs with this reference and this hedge; nothing is due yet.
 fn known(count: usize, p95: u64, hedge: HedgeSpec) -> Stage {
     let mut house = House::of(LadderSpec { hedge, ..ladder(count) }, rungs(count));
     for rung in 0..count {
@@ -118,7 +118,7 @@ fn until_something(stage: &mut Stage) -> Vec<Action> {
 
 #[test]
 fn the_soft_clock_is_not_far_beyond_the_mark() {
-    // A reference, and when a silent attempt is left for the next rung, in milliseconds.
+    // A reference, and when a silent attempt fails over to the next rung, in milliseconds.
     for (p95, clock) in [(500, 3_000), (1_000, 3_000), (2_000, 3_600), (6_000, 10_800)] {
         let mut stage = known(2, p95, no_hedge());
         let started = stage.now;
@@ -149,7 +149,7 @@ fn an_attempt_on_a_rung_that_answers_late_is_not_cut_by_the_soft_clock() {
     let mut stage = known(2, 2_000, no_hedge());
     let mut house = House::new(2);
     std::mem::swap(&mut house.board, &mut stage.board);
-    // A good one among them, or its own mark would be the fifth in a row.
+    // One call is good; otherwise the attempt's own mark would be the fifth bad one in a row.
     for span in [3_000, 3_000, 1_000, 3_000, 3_000] {
         house.now = stage.now;
         house.call(FIRST, ms(span));
@@ -171,7 +171,7 @@ fn the_soft_clock_cuts_beside_a_hedge_too() {
     assert!(is_committed(&stage.token(B)), "the hedge still runs");
 }
 
-/// What a silent first attempt does at its mark.
+/// What the state is when a silent first attempt reaches its mark.
 #[derive(Debug, Clone, Copy)]
 enum Around {
     Opened,
@@ -195,7 +195,8 @@ fn whoever_is_past_the_mark_on_a_rung_that_opened_leaves_it_for_one_at_full_weig
         let hedge = HedgeSpec { enabled, delay, ..HedgeSpec::default() };
         let mut stage = known(3, 1_000, hedge);
         let at = LadderIndex(0);
-        // No budget is asked: a busy rung's whole traffic may have to move.
+        // The budget is empty, because this failover needs none: a busy rung's whole traffic may
+        // have to move.
         while stage.board.budget(at).unwrap().take_retry() {}
         if enabled {
             stage.wake();
@@ -207,7 +208,7 @@ fn whoever_is_past_the_mark_on_a_rung_that_opened_leaves_it_for_one_at_full_weig
             house.knows(SECOND, (1_000, 1_000), 0.5);
             house.knows(THIRD, (1_000, 1_000), 0.5);
         }
-        // Its own mark is one more.
+        // The attempt's own mark is one more bad attempt.
         let failures = if matches!(around, Around::NotOpened) { 3 } else { 5 };
         for _ in 0..failures {
             house.fail(FIRST, ms(0), O::ServerError);
@@ -236,8 +237,8 @@ fn whoever_is_past_the_mark_on_a_rung_that_opened_leaves_it_for_one_at_full_weig
         assert_eq!(dials(&seen), moved, "{around:?}");
         if leaves {
             assert_eq!(outcomes(&seen), [(1, O::TtftTimeout)]);
-            // It was the failover that is free; a further one asks the empty budget, and
-            // the third rung is not well any more.
+            // This was the free failover. A further one needs a token of the empty budget, or a
+            // rung at full weight, and the third rung is half-open.
             stage.board.force(THIRD, stage.now, OverrideMode::ForcedOpen);
             stage.board.force(THIRD, stage.now, OverrideMode::Auto);
             assert_eq!(dials(&stage.status(B, 500)), []);
@@ -286,7 +287,7 @@ fn before_there_is_a_reference_the_soft_clock_is_4_s() {
         (usual(), true, Some(secs(4))),
         (usual(), false, Some(secs(15))),
         ((ladder(1), rungs(1)), true, None),
-        // Who says how long is right is not cut sooner for a guess.
+        // A configured first clock, or pings that count, are not cut short by the soft clock.
         (asked(Some(secs(9)), None, false), true, Some(secs(9))),
         (asked(None, Some(secs(9)), false), true, Some(secs(9))),
         (asked(None, None, true), true, Some(secs(15))),

@@ -9,7 +9,7 @@ use crate::{BreakerSpec, Ending, Input, LadderSpec, RungSpec};
 use shared::AttemptOutcome as O;
 use shared::TransitionRule;
 
-/// What happens to one stream after the other.
+/// What happens to each of the streams.
 #[derive(Debug, Clone, Copy)]
 enum Stream {
     /// It is quiet, and goes on.
@@ -61,7 +61,7 @@ fn a_quiet_stream_counts_once_in_the_run_and_a_proper_end_resets_it() {
 
 #[test]
 fn half_a_clock_does_not_touch_the_window() {
-    // Only the share opens it here.
+    // With these settings only the share opens the breaker.
     let spec = BreakerSpec { open_consecutive: 1000, ..BreakerSpec::default() };
     let rung = RungSpec { breaker: spec, ..RungSpec::default() };
     let of = || House::of(LadderSpec { retries: Some(0), ..ladder(2) }, vec![rung.clone(); 2]);

@@ -12,7 +12,7 @@ fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// A house of rungs that take 1 s, and what was told of the first one since.
+/// The first rung's transitions after `what`, in a house of rungs that take 1 s.
 fn told(what: impl FnOnce(&mut House)) -> Vec<Transition> {
     told_with(BreakerSpec::default(), 2, what)
 }
@@ -34,7 +34,7 @@ fn slow(house: &mut House, times: usize) {
     (0..times).for_each(|_| house.fail(FIRST, ms(1_500), O::TtftTimeout));
 }
 
-/// Slow while it still runs, as a walk says it.
+/// Calls that are reported as slow while they still run, as a walk does.
 fn late(house: &mut House, times: usize) {
     for _ in 0..times {
         house.call(FIRST, ms(1_500));

@@ -45,7 +45,7 @@ fn a_matcher_beats_the_status() {
     ];
     for (code, signature, outcome) in rows {
         assert_eq!(judge(&status(code, Some(signature)), false), outcome);
-        // The same error inside a 200 is the same outcome, before the first token only.
+        // The same error inside a 200 has the same outcome, but only before the first token.
         let event =
             Ending::ErrorEvent { signature: Some(signature), certain: false, retry_after: None };
         assert_eq!(judge(&event, false), outcome);
@@ -92,7 +92,8 @@ fn proper_ends_are_answers_refusals_or_empty() {
 
 #[test]
 fn b1_only_a_401_or_a_field_speaks_of_our_account_for_sure() {
-    // A matcher's meaning, whether a field said so; a suspicion, another rung's to serve.
+    // The status, a matcher's meaning, whether a field said so, whether it is a suspicion, and
+    // whether another rung may serve the request.
     for (code, signature, certain, suspected, elsewhere) in [
         (400, None, false, false, false),
         (401, None, false, false, false),

@@ -37,7 +37,7 @@ fn the_default_first_clock_holds_once_another_rung_is_free() {
     stage.give(Input::Start);
     assert_eq!(outcomes(&stage.wake()), [(1, O::TtftTimeout)]);
 
-    // Held just when the clock runs out: it is cut when the other is free, not at the end of time.
+    // The other rung is held when the clock runs out: the attempt is cut when that hold ends.
     let mut stage = Stage::on(2);
     stage.after(14_000).hold(1, 2_000);
     let since = stage.now;
@@ -73,7 +73,7 @@ fn waiting_is_bounded_by_patience_by_the_early_head_and_by_room_for_an_answer() 
         (LadderSpec { total: short, ..not_interactive() }, 7, true),
         (LadderSpec { total: short, ..not_interactive() }, 8, false),
     ] {
-        // In answer to a call, and from the very start.
+        // The hold comes in answer to a call, or is there from the start.
         let mut called = Stage::set(spec.clone(), rungs(1), streaming());
         called.give(Input::Start);
         called.end(A, refused(429, seconds));
@@ -142,12 +142,12 @@ fn when_a_wait_is_over_and_the_hold_was_lengthened_another_free_rung_is_called()
 
 #[test]
 fn nobody_waits_for_a_rung_that_would_not_be_called_again() {
-    // Junk is never repeated, whoever holds the rung meanwhile.
+    // A rung is not called again after junk, even if it is held meanwhile.
     let mut stage = Stage::on(1);
     stage.hold(0, 1_000);
     stage.end(A, cut());
     assert!(stage.walk.is_over());
-    // A retry's wait needs a retry.
+    // To wait for a retry, a retry must be left.
     for ending in [by_status(500), refused(503, 1)] {
         let mut stage = Stage::set(no_retries(1), rungs(1), streaming());
         stage.give(Input::Start);
@@ -155,7 +155,7 @@ fn nobody_waits_for_a_rung_that_would_not_be_called_again() {
         stage.end(A, ending);
         assert!(stage.walk.is_over());
     }
-    // A smaller context would say the same.
+    // A rung with a smaller context would answer the same.
     let specs = [Some(1000), Some(500)].map(|context| RungSpec { context, ..RungSpec::default() });
     let mut stage = Stage::set(ladder(2), specs.to_vec(), streaming());
     stage.hold(1, 1_500);
@@ -181,7 +181,7 @@ fn a_503_with_a_retry_after_is_a_hold_and_not_retried_into() {
     assert_eq!(dials(&stage.end(A, refused(503, 20))), [(2, 1, K::Failover)]);
     let held = stage.board.held_until(crate::RungIndex(0), stage.now);
     assert_eq!(held.map(|until| until.since(stage.now)), Some(Duration::from_secs(20)));
-    // Without one it is no hold.
+    // A 503 without a Retry-After is no hold.
     let mut stage = Stage::on(2);
     stage.status(A, 503);
     assert_eq!(stage.board.held_until(crate::RungIndex(0), stage.now), None);

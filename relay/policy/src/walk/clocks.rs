@@ -1,8 +1,8 @@
 //! The walk's deadlines: three clocks, the early head, the linger after a
 //! finish reason, and the pause before a dial.
 //!
-//! The first two clocks are fed by content alone; the second stands still while
-//! the client does not read. After a finish reason every clock stops.
+//! Only content moves the first two clocks, and pings where they count. The second clock stands
+//! still while the client does not read. After a finish reason every clock stops.
 
 use super::{State, Walk};
 use crate::action::{Action, FailureReason};
@@ -28,7 +28,7 @@ const NEVER: Time = Time(u64::MAX);
 enum Expired {
     Mark,
     Soft,
-    /// Its rung has opened, and it was given its time.
+    /// Its rung has opened, and the time that it still had is over.
     Opened,
     FirstToken {
         span: Duration,
@@ -110,7 +110,7 @@ impl Walk {
             Expired::FirstToken { explicit: false, .. }
                 if !self.has_side_effects() && !self.somebody_else(now, id, board) =>
             {
-                // Somebody whose hold or cool-down ends may be called later.
+                // A rung whose hold or cool-down ends may be usable later.
                 let until = self.next_usable(now, board).unwrap_or(NEVER);
                 if let Some(attempt) = self.live(id) {
                     attempt.ttft_waived = Some(until);
@@ -143,10 +143,9 @@ impl Walk {
         }
     }
 
-    /// An attempt that is past its mark while its rung has opened is as good as failed: it
-    /// goes to a rung that is well, as after an explicit failure. Else all that were in
-    /// flight when a busy rung went silent would wait for the hard clock, since no budget
-    /// has a token for each of them.
+    /// An attempt that is past its mark while its rung is open fails over to a rung at full weight,
+    /// as after an explicit failure. Otherwise all attempts that were in flight when a busy rung
+    /// went silent would wait for the hard clock, because no budget has a token for each of them.
     fn leave_an_opened_rung(
         &mut self,
         now: Time,
@@ -163,7 +162,7 @@ impl Walk {
         let next = self.next_candidate(now, board).filter(|&next| !stays && board.is_full(next));
         match next {
             Some(next) => {
-                // It stands for the failover that is free after an explicit failure.
+                // It counts as the failover that is free after an explicit failure.
                 self.failovers = self.failovers.saturating_add(1);
                 let clock = board.chance(rung, self.need.size());
                 self.replace_silent(now, id, clock, next, board, out);
@@ -176,8 +175,8 @@ impl Walk {
         }
     }
 
-    /// When a silent attempt whose rung has opened has had its chance. A probe and a last
-    /// resort are sent to a rung that is open.
+    /// When a silent attempt whose rung has opened may be cut. Probes and last resorts are never
+    /// cut for this: they were sent to a rung that is not closed.
     fn opened_deadline(&self, attempt: &Attempt, board: &Board) -> Option<Time> {
         let is_sent_there = attempt.ticket.probe || attempt.kind == AttemptKind::LastResort;
         if is_sent_there || board.is_closed(attempt.rung) {
@@ -201,7 +200,7 @@ impl Walk {
         self.dial(now, next, AttemptKind::Failover, false, board, out);
     }
 
-    /// Half of the inter-token clock has passed in silence: reported once, while the stream may
+    /// Half of the inter-token clock has passed in silence. This is reported once; the stream may
     /// still go on.
     fn report_quiet(&mut self, now: Time, id: AttemptId, board: &mut Board) {
         let Some(attempt) = self.live(id) else { return };
@@ -239,13 +238,13 @@ impl Walk {
         let own = spec.ttft.or(self.ladder.ttft);
         let (span, explicit): (Duration, bool) =
             own.map_or((DEFAULT_TTFT, false), |own| (own, true));
-        // Before the first token this is moved only by signs of life that count.
+        // Before the first token only pings that count, and pauses of the relay, move this time.
         let due = attempt.last_sign_of_life.plus(span);
         let waived = attempt.ttft_waived.filter(|_| !explicit);
         let at = waived.map_or(due, |until| due.max(until));
         let hard = (at < NEVER).then_some((at, Expired::FirstToken { span, explicit }));
         let opened = self.opened_deadline(attempt, board).map(|at| (at, Expired::Opened));
-        // Of those that are due at once the hard clock is first, the mark before what follows it.
+        // If several are due at the same time, the hard clock comes first, then mark or soft clock.
         [hard, early, opened].into_iter().flatten().min_by_key(|(at, _)| *at)
     }
 
@@ -254,8 +253,9 @@ impl Walk {
         let after = |span: Option<Duration>| span.map(|span| attempt.dialled.plus(span));
         let size = self.need.size();
         let mark = after(board.mark(attempt.rung, size).filter(|_| !attempt.slow));
-        // Without a reference the operator may know better how long this rung takes: the config
-        // sets the first clock, or lets pings count because the model thinks in silence.
+        // Without a reference the soft clock is not used if the config sets the first clock, or
+        // lets pings count because the model thinks in silence: the operator may know better how
+        // long this rung takes.
         let spec = &*attempt.spec;
         let told = spec.pings_count || spec.ttft.or(self.ladder.ttft).is_some();
         let is_due = !attempt.soft_waived && (!told || board.has_reference(attempt.rung, size));
@@ -267,7 +267,7 @@ impl Walk {
         }
     }
 
-    /// Whether cutting `id` gains anything: another attempt in flight, or a candidate left.
+    /// Whether `id` can be cut: another attempt is in flight, or another rung is usable.
     fn somebody_else(&self, now: Time, id: AttemptId, board: &Board) -> bool {
         self.in_flight().any(|other| other != id) || self.next_candidate(now, board).is_some()
     }
@@ -284,7 +284,7 @@ impl Walk {
         (!finished).then(|| self.started.plus(self.total()))
     }
 
-    /// A committed stream may run on for as long as it brings tokens: a long answer that is
+    /// The third clock's length. A committed stream gets more time, so that a long answer that goes
     /// well is not cut.
     fn total(&self) -> Duration {
         match self.state {

@@ -46,7 +46,7 @@ impl Walk {
             return self
                 .fail(plain_failure(FailureReason::Deadline, 504, RequestOutcome::Deadline), out);
         }
-        // Its body was sent: it may have had effects already.
+        // Its body was sent: it may already have had effects.
         if self.has_side_effects() && !cut.is_empty() {
             return self.give_up(now, board, out);
         }

@@ -1,8 +1,8 @@
 //! Hedges and races: a second attempt while the first is still silent.
 //!
-//! A request is hedged once. A hedge needs a rung that this walk has not called, preferably in
-//! another failure domain, and a token of the ladder's budget. Only the hedge of a probe is free:
-//! without it a client would pay for the probe with its wait.
+//! By default a request is hedged once. A hedge needs a rung that this walk has not called,
+//! preferably in another failure domain, and a token of the ladder's budget. Only the hedge of a
+//! probe is free: without it a client would pay for the probe with its wait.
 
 use super::{State, Walk};
 use crate::action::Action;
@@ -14,7 +14,7 @@ use crate::time::Time;
 use shared::AttemptKind;
 use std::time::Duration;
 
-/// A half-open rung without a probe for so long gets the next hedge.
+/// A half-open rung that has had no probe for this long gets the next hedge.
 const STARVING: Duration = Duration::from_secs(30);
 
 impl Walk {
@@ -48,7 +48,8 @@ impl Walk {
         Some(newest.dialled.plus(delay))
     }
 
-    /// Starts the hedge that is due, or gives it up for good.
+    /// Starts the hedge that is due. If no rung is usable or the budget has no token, this walk
+    /// tries no further hedge.
     pub(super) fn hedge(&mut self, now: Time, board: &mut Board, out: &mut Vec<Action>) {
         let newest = self.attempts.iter().rfind(|attempt| attempt.in_flight());
         let free = newest.is_some_and(|attempt| attempt.ticket.probe);
@@ -64,7 +65,7 @@ impl Walk {
         self.dial(now, rung, AttemptKind::Hedge, false, board, out);
     }
 
-    /// Replaces a hedge, or whichever runner of a race, that failed explicitly.
+    /// Replaces a hedge, or any attempt of a race, that failed explicitly.
     pub(super) fn replace(
         &mut self,
         now: Time,
@@ -84,8 +85,9 @@ impl Walk {
         }
     }
 
-    /// Whom a hedge goes to: a starving half-open rung, else closed before half-open,
-    /// another domain before the same, in the plan's order.
+    /// The rung that a hedge goes to. A half-open rung that has had no probe for too long comes
+    /// first. Otherwise closed comes before half-open, another domain before the same, then the
+    /// plan's order.
     fn rival(&self, now: Time, board: &Board) -> Option<RungIndex> {
         let taken: Vec<u32> = self
             .attempts
@@ -103,7 +105,7 @@ impl Walk {
         })
     }
 
-    /// Whether a token decides a race with a hedge; reports that to the budget.
+    /// A token decides a race with a hedge: reports to the budget, once, whether the hedge won.
     pub(super) fn settle_hedge(&mut self, winner: AttemptKind, board: &mut Board) {
         if self.hedges > 0 && !self.settled {
             self.settled = true;
@@ -113,7 +115,7 @@ impl Walk {
         }
     }
 
-    /// The other runners of a race.
+    /// Dials the other rungs of a race.
     pub(super) fn race(&mut self, now: Time, board: &mut Board, out: &mut Vec<Action>) {
         for _ in 1..self.ladder.race {
             let Some(rung) = self.next_candidate(now, board) else { return };

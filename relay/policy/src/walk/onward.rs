@@ -17,7 +17,7 @@ use crate::time::Time;
 use shared::{AttemptKind, AttemptOutcome, PassedOver, RequestOutcome};
 use std::time::Duration;
 
-/// The first back-off's upper end; doubles with every retry.
+/// The longest first back-off; it doubles with every retry.
 const BACK_OFF: Duration = Duration::from_millis(250);
 /// No back-off is longer.
 const LONGEST_BACK_OFF: Duration = Duration::from_millis(1500);
@@ -75,10 +75,11 @@ impl Walk {
         board: &mut Board,
         out: &mut Vec<Action>,
     ) {
-        // Another attempt in flight, or about to be, carries on; a failed hedge has a successor.
+        // Another attempt, in flight or about to be dialled, goes on. A failed hedge may be
+        // replaced.
         if self.in_flight().next().is_some() || self.pause.is_some() {
             let kind = self.attempt(id).map(|attempt| attempt.kind);
-            // What no other rung would say otherwise wants no successor.
+            // If every other rung would answer the same, the attempt is not replaced.
             let is_final = row(outcome).next == Next::Never && !ending.is_some_and(is_of_this_rung);
             if let (Some(kind), Some(_explicit), false) = (kind, ending, is_final) {
                 self.replace(now, kind, board, out);
@@ -147,15 +148,15 @@ impl Walk {
                     self.give_up(now, board, out);
                 }
             }
-            // Whoever has an answer in hand does not wait for another.
+            // A walk that already has an answer does not wait for another one.
             None if self.kept.is_some() => self.give_up(now, board, out),
             None => self.wait_or_give_up(now, false, board, out),
         }
     }
 
-    /// Whether a failover to `next` is within the budget. The first one after an
-    /// explicit failure always is, and one that follows a 429; a later one with an empty
-    /// bucket is still made to a rung that is well.
+    /// Whether a failover to `next` may be made. The first one is free, and so is one that follows
+    /// a 429. A later one takes a token. If the bucket is empty, it is still made to a rung at full
+    /// weight.
     fn is_paid_for(&mut self, next: RungIndex, outcome: AttemptOutcome, board: &mut Board) -> bool {
         self.failovers = self.failovers.saturating_add(1);
         if self.failovers == 1 {
@@ -188,8 +189,8 @@ impl Walk {
         self.reserve(board).find(|&rung| board.usable(rung, now).is_ok())
     }
 
-    /// Rungs that have not been called and could be, some of them after a hold or a
-    /// cool-down; in the plan's order. One that was held when the walk was planned may be free by now.
+    /// Rungs that have not been called but could be, in the plan's order; some of them only after a
+    /// hold or a cool-down. A rung that was held when the walk was planned may be free by now.
     pub(super) fn reserve<'a>(&'a self, board: &'a Board) -> impl Iterator<Item = RungIndex> + 'a {
         let for_now =
             |reason| matches!(reason, PassedOver::Hold | PassedOver::Open | PassedOver::NoSlot);
@@ -202,8 +203,9 @@ impl Walk {
             .filter(|&rung| self.has_room(rung, board))
     }
 
-    /// Once a provider has said that the prompt is too long, rungs that are known to be no
-    /// larger are not asked. Where one of the two contexts is unknown, only the same model is.
+    /// After an error that the prompt is too long, rungs whose context is known to be no larger are
+    /// not called. If one of the two contexts is unknown, only rungs of the same model are not
+    /// called.
     fn has_room(&self, rung: RungIndex, board: &Board) -> bool {
         let Some(spec) = board.spec(rung) else { return false };
         self.attempts
@@ -224,9 +226,9 @@ impl Walk {
         self.reserve(board).filter_map(|rung| held(rung).or_else(|| reopens(rung))).min()
     }
 
-    /// Waits for a hold that ends soon if no other rung is usable; otherwise the walk ends.
-    /// A call beyond the first one is `paid` for, once, however often the hold is lengthened:
-    /// all waiting requests come back together.
+    /// Waits for a hold that ends soon if no other rung is usable; otherwise the walk ends. A call
+    /// beyond the first one is paid for, because all waiting requests come back together. It is
+    /// paid for once (`paid`), however often the hold is lengthened.
     pub(super) fn wait_or_give_up(
         &mut self,
         now: Time,
@@ -257,7 +259,7 @@ impl Walk {
         if self.ladder.fail_fast || !self.has_attempts_left() || !self.may_send_elsewhere() {
             return None;
         }
-        // Measured from the first wait: holds that others lengthen do not add up.
+        // Measured from the first wait, so that holds which other walks lengthen do not add up.
         let patience = now.plus(self.ladder.patience());
         let patience = *self.patience_ends.get_or_insert(patience);
         let latest = self
@@ -278,7 +280,7 @@ impl Walk {
         (until <= latest).then_some(Pause { until, rung, kind, paid: false })
     }
 
-    /// Not called yet, or refused only for the moment and not out of retries.
+    /// Whether the rung has not been called yet, or its last outcome allows another call.
     fn is_worth_waiting_for(&self, now: Time, rung: RungIndex, board: &Board) -> bool {
         let last = self.attempts.iter().rev().find(|attempt| attempt.rung == rung);
         let outcome = last.and_then(|attempt| attempt.outcome);
@@ -294,7 +296,8 @@ impl Walk {
             }
     }
 
-    /// Nobody is left: the answer that was passed over, or the failure by rank.
+    /// No usable rung is left: the client gets the answer that was passed over, or the error of the
+    /// highest rank.
     pub(super) fn give_up(&mut self, now: Time, board: &mut Board, out: &mut Vec<Action>) {
         match self.kept {
             Some((id, outcome)) => self.commit_and_complete(now, id, outcome, board, out),
@@ -302,7 +305,7 @@ impl Walk {
         }
     }
 
-    /// Whether the same rung may be called again with the problem of its answer.
+    /// Whether the same rung may be called once more, with the problem of its answer.
     fn may_ask_again(&self, now: Time, id: AttemptId, board: &Board) -> bool {
         let Some(last) = self.attempt(id) else { return false };
         let same =
@@ -381,19 +384,20 @@ impl Walk {
             return true;
         }
         match ending {
-            // The body never left.
+            // The body was not sent.
             Some(Ending::NoHead(head)) => !head.body_was_sent(),
-            // The status says that the provider did not act on it; the status of a broken
-            // server does not.
+            // A status shows that the provider did not act on the request, unless it is the status
+            // of a broken server.
             Some(Ending::Status { .. }) => {
                 !matches!(outcome, AttemptOutcome::ServerError | AttemptOutcome::Junk)
             }
-            // Inside a 200 it may have acted already.
+            // After a 200 the provider may already have acted on it.
             Some(Ending::ErrorEvent { .. } | Ending::Proper(_) | Ending::Broken(_)) | None => false,
         }
     }
 
-    /// Whether a call beside, or instead of, one still in flight is allowed at all.
+    /// Whether another rung may be called now. A request with side effects may not have two
+    /// attempts in flight.
     fn may_send_elsewhere(&self) -> bool {
         !self.has_side_effects() || self.in_flight().next().is_none()
     }
