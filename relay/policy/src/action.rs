@@ -67,7 +67,7 @@ pub enum Action {
     Abandon {
         /// How the request ended.
         outcome: RequestOutcome,
-        /// Why, where the outcome is `cancelled`.
+        /// Why, where the outcome is `cancelled` or the relay failed.
         cause: Option<Cause>,
     },
 }
@@ -85,7 +85,7 @@ pub struct Failure {
     pub answered_by: Option<AttemptId>,
     /// How the request ended.
     pub outcome: RequestOutcome,
-    /// Why, where the outcome is `cancelled`.
+    /// Why, where the outcome is `cancelled` or the relay failed.
     pub cause: Option<Cause>,
 }
 
