@@ -1,9 +1,10 @@
 //! Breakers: how they turned, over first-token times and failures.
 
+mod curve;
 mod msg;
 mod state;
 pub mod update;
 pub mod view;
 
 pub use msg::Msg;
-pub use state::{Breakers, SPANS, Sum};
+pub use state::{Breakers, SPANS};

@@ -112,6 +112,14 @@ impl Breakers {
         sums
     }
 
+    /// Until when minutes are written that any curve has, by the relays' clock; `None`: none is.
+    #[must_use]
+    pub fn written_until(&self) -> Option<i64> {
+        let curves = self.series.values().flat_map(|series| &series.curves);
+        let last = curves.flat_map(|curve| &curve.points).map(|point| point.at.0).max()?;
+        Some(last + self.step_ms())
+    }
+
     /// The length of a step of the curves, in milliseconds.
     #[must_use]
     pub fn step_ms(&self) -> i64 {

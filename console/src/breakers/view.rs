@@ -1,6 +1,7 @@
 //! Breakers: how they turned and what operators did, over first-token times and failures.
 
-use super::state::{SPANS, Sum};
+use super::curve::{Step, curve, goes_on};
+use super::state::SPANS;
 use crate::board;
 use crate::board::cell::worst;
 use crate::breakers;
@@ -215,10 +216,9 @@ fn operators(ui: &mut Ui, scene: &Scene<'_>, time: Time) {
 /// First-token times and the share of slow and bad calls of one rung.
 fn curves(ui: &mut Ui, scene: &Scene<'_>, time: Time, name: &str) {
     let colours = scene.colours;
-    let curve = scene.model.breakers.curve(name);
+    let curve = curve(scene.model, name, scene.relay_now());
     let mark = scene.model.rung(name).and_then(|rung| rung.now.mark_ms);
-    let step = scene.model.breakers.step_ms();
-    let top = curve.values().filter_map(Sum::p95).chain(mark).max().unwrap_or(1).max(1);
+    let top = curve.iter().filter_map(|step| step.p95_ms).chain(mark).max().unwrap_or(1).max(1);
     let (rect, painter, _) = row(ui, CURVE, &format!("{name}, first token p95"));
     painter.text(
         rect.min,
@@ -235,31 +235,31 @@ fn curves(ui: &mut Ui, scene: &Scene<'_>, time: Time, name: &str) {
         let ends = [pos2(time.left, y(mark)), pos2(time.left + time.width, y(mark))];
         painter.extend(Shape::dashed_line(&ends, Stroke::new(1.0, colours.dim), 4.0, 4.0));
     }
-    let mut before: Option<(i64, eframe::egui::Pos2)> = None;
-    for (at, sum) in &curve {
-        let Some(ms) = sum.p95() else {
+    let mut before: Option<(&Step, eframe::egui::Pos2)> = None;
+    for step in &curve {
+        let Some(ms) = step.p95_ms else {
             before = None;
             continue;
         };
-        let here = pos2(time.x(at + step / 2), y(ms));
+        let here = pos2(time.x(i64::midpoint(step.from, step.until)), y(ms));
         match before {
             // Never a line across a gap.
-            Some((last, from)) if at - last == step => {
+            Some((last, from)) if goes_on(last, step) => {
                 painter.line_segment([from, here], Stroke::new(1.5, colours.text));
             }
             _ => {
                 painter.circle_filled(here, 1.5, colours.text);
             }
         }
-        before = Some((*at, here));
+        before = Some((step, here));
     }
     cursor(&painter, scene, time, rect);
     let (rect, painter, _) = row(ui, 40.0, &format!("{name}, share of slow and bad calls"));
     painter.text(rect.min, Align2::LEFT_TOP, "slow and bad, share", mono(), colours.dim);
-    for (at, sum) in &curve {
-        let share = sum.ill_share();
+    for step in &curve {
+        let share = step.ill_share;
         let tall = ((rect.height() - 4.0) * share).max(1.0);
-        let (from, to) = (time.x(*at), time.x(at + step));
+        let (from, to) = (time.x(step.from), time.x(step.until));
         let area = Rect::from_min_max(
             pos2(from, rect.max.y - tall),
             pos2((to - 1.0).max(from + 1.0), rect.max.y),
