@@ -63,6 +63,18 @@ impl Scene<'_> {
         format!("{}.{:03}", self.clock(at), at.0.rem_euclid(1_000))
     }
 
+    /// A window of figures in words: `30 s`, or of a relay that has run for less `8.0 s, since its
+    /// start`.
+    #[must_use]
+    pub fn window(&self, millis: i64) -> String {
+        let started = self.model.board().map(|board| board.relay.started_at.0);
+        let up = started.map(|at| self.relay_now().0.saturating_sub(at));
+        match up.filter(|up| *up < millis) {
+            Some(up) => format!("{}, since its start", shared::figures::span(up)),
+            None => shared::figures::span(millis),
+        }
+    }
+
     /// The offset that clocks are shown with.
     #[must_use]
     pub fn zone(&self) -> String {

@@ -255,3 +255,14 @@ fn enter_on_what_tab_went_to_is_not_also_the_consoles() {
     press(&mut harness, Key::Num4);
     assert_eq!(harness.state().console.model.screen, crate::model::Screen::Actions);
 }
+
+#[test]
+fn figures_of_a_relay_that_has_just_started_say_since_when() {
+    for (up, words) in [(8_000, "in 8.0 s, since its start"), (40_000, "in 30 s")] {
+        let mut board = sample::calm(&[("chat", &["sol", "opus"])]);
+        board.relay.started_at = shared::UnixMillis(board.at.0 - up);
+        let mut harness = opened(Desk::with(&board));
+        press(&mut harness, Key::ArrowDown);
+        assert!(harness.query_all_by_label_contains(words).count() > 0, "{words}");
+    }
+}

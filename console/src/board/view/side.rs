@@ -128,10 +128,11 @@ fn figures(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
             usual.and_then(|usual| usual.rps).map_or_else(|| UNKNOWN.to_owned(), rate)
         ),
         format!(
-            "bad {}  slow {}  of {} in 30 s",
+            "bad {}  slow {}  of {} in {}",
             percent(share(state.bad, state.calls)),
             percent(share(state.slow, state.calls)),
-            state.calls
+            state.calls,
+            scene.window(30_000)
         ),
         format!(
             "waiting {}, oldest {}; streams {}",
@@ -209,7 +210,7 @@ fn of_ladder(scene: &Scene<'_>, ladder: &LadderState) -> Vec<String> {
     }
     out.extend([
         String::new(),
-        "users, last 60 s".to_owned(),
+        format!("users, last {}", scene.window(60_000)),
         format!("failed {}  broken {}  gone {}", users.failed, users.broken, users.gone),
         format!(
             "rescued {}  late {}  last resort {}",
