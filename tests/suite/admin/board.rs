@@ -67,6 +67,16 @@ async fn what_a_request_did_is_on_the_board_at_once() {
     let probe = a.health.probe.as_ref().unwrap();
     assert!(!probe.running && probe.need == 2);
     assert!(probe.at > a.health.since_at && a.health.sick_since_at.is_some());
+    let body = br#"{"id": "p1", "reason": "hangs", "mode": "forced_open"}"#;
+    let headers = [("content-type", "application/json")];
+    let put = relay.admin_call("PUT", "/admin/v1/rungs/a/override", &headers, Some(body)).await;
+    assert_eq!(put.status, 200, "{}", put.body_text());
+    let forced = relay.board().await.rungs.into_iter().next().unwrap();
+    assert_eq!(
+        (forced.health.state.as_str(), forced.health.probe),
+        ("open", None),
+        "no probe comes"
+    );
 
     assert_eq!((b.now.calls, b.now.good), (6, 6));
     assert!(b.past.last_ok_at.is_some() && b.past.last_fault.is_none());

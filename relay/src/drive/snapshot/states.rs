@@ -169,8 +169,11 @@ fn health(stand: &Stand, told: &RungHistory, seen: &RungNumbers, now: Time) -> H
     let breaker = stand.remembered.as_ref().map(|remembered| &remembered.breaker);
     let trouble_since = breaker.and_then(|breaker| breaker.trouble_since).map(unix);
     let opened_by = breaker.and_then(|breaker| breaker.opened_by);
+    // A rung that is forced open gets no request, so no probe either.
+    let is_forced_open = matches!(stand.forced, Some((OverrideMode::ForcedOpen, _)));
     let probe = match stand.state {
         State::Closed => None,
+        _ if is_forced_open => None,
         State::Open { until } => Some((Some(unix(until)), false, 0)),
         State::HalfOpen { taken, good } => Some((None, taken, good)),
     };
