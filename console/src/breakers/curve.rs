@@ -30,25 +30,31 @@ pub fn curve(model: &Model, rung: &str, now: UnixMillis) -> Vec<Step> {
     };
     let mut steps: Vec<Step> = model.breakers.curve(rung).into_iter().map(minute).collect();
     let spark = model.rung(rung).and_then(|rung| rung.past.spark.as_ref());
-    if let (Some(written), Some(spark)) = (model.breakers.written_until(), spark) {
+    let started = model.board().map(|board| board.relay.started_at);
+    if let (Some(written), Some(spark), Some(started)) =
+        (model.breakers.written_until(), spark, started)
+    {
         steps.extend(
-            live(spark, now).filter(|step| step.from + i64_of(spark.step_ms) / 2 > written),
+            live(spark, started, now)
+                .filter(|step| step.from + i64_of(spark.step_ms) / 2 > written),
         );
     }
     steps
 }
 
-/// The live steps with calls; the last one ends now.
-fn live(spark: &RungSpark, now: UnixMillis) -> impl Iterator<Item = Step> {
-    let length = i64_of(spark.step_ms);
+/// The live steps with calls. A relay counts them from its start; the last one still runs.
+fn live(spark: &RungSpark, started: UnixMillis, now: UnixMillis) -> impl Iterator<Item = Step> {
+    let length = i64_of(spark.step_ms).max(1);
+    let running = now.0 - (now.0 - started.0).rem_euclid(length);
     let count = spark.calls.len();
     (0..count).filter_map(move |place| {
         let calls = *spark.calls.get(place).filter(|calls| **calls > 0)?;
         let ill = spark.slow.get(place)? + spark.bad.get(place)?;
-        let until = now.0 - i64_of((count - 1 - place) as u64) * length;
+        let from = running - i64_of((count - 1 - place) as u64) * length;
+        let until = (from + length).min(now.0);
         let ill_share = (ill as f32 / calls as f32).min(1.0);
         let p95_ms = *spark.p95_ms.get(place)?;
-        Some(Step { from: until - length, until, p95_ms, ill_share })
+        Some(Step { from, until, p95_ms, ill_share })
     })
 }
 
@@ -56,11 +62,14 @@ fn i64_of(millis: u64) -> i64 {
     i64::try_from(millis).unwrap_or(i64::MAX)
 }
 
+/// The length of a live step, in milliseconds.
+const LIVE: i64 = 15_000;
+
 /// Whether `next` goes on where `last` ends: else there is a gap, and no line is drawn across.
 #[must_use]
 pub fn goes_on(last: &Step, next: &Step) -> bool {
-    // A live step may begin within the last minute, or up to its own length after it.
-    next.from <= last.until + (next.until - next.from)
+    // The first live step may begin half of its length before the last minute ends, or after.
+    next.from <= last.until + LIVE / 2
 }
 
 #[cfg(test)]
@@ -82,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn live_steps_follow_the_last_minute_that_is_written_and_end_now() {
+    fn live_steps_follow_the_last_minute_that_is_written_up_to_now() {
         let mut model =
             Model::new(Settings { relays: vec!["http://a".to_owned()], ..Settings::default() });
         let mut board = shared::admin::sample::calm(&[("chat", &["sol", "opus"])]);
@@ -98,6 +107,8 @@ mod tests {
         let series =
             Series { since: UnixMillis(now.0 - 600_000), until: now, step_ms: 60_000, curves };
         model.breakers.series.insert(0, series);
+        // The running step began 5 s ago.
+        board.relay.started_at = UnixMillis(now.0 - 3_605_000);
         model.relays[0].board = Some(board);
         model.relays[0].heard_at = Some(now.0);
         model.merge(now.0);
@@ -106,11 +117,11 @@ mod tests {
             .iter()
             .map(|it| ((now.0 - it.from) / 1_000, (now.0 - it.until) / 1_000))
             .collect();
-        // The step from 60 to 45 s ago is in the minute that is written, for the most part.
-        assert_eq!(spans, [(230, 170), (170, 110), (45, 30), (15, 0)]);
+        // The step from 65 to 50 s ago is in the minute that is written.
+        assert_eq!(spans, [(230, 170), (170, 110), (50, 35), (35, 20), (5, 0)]);
         assert_eq!(steps[2].p95_ms, Some(400));
         assert_eq!(steps[2].ill_share, 0.25);
         let goes: Vec<bool> = steps.windows(2).map(|two| goes_on(&two[0], &two[1])).collect();
-        assert_eq!(goes, [true, false, true], "a minute without calls is a gap");
+        assert_eq!(goes, [true, false, true, false], "a step without calls is a gap");
     }
 }
