@@ -20,11 +20,11 @@ pub fn count(history: &History) -> String {
     let state = match (history.follow, history.order() == Sort::At, newer) {
         (true, ..) => "following".to_owned(),
         (_, false, _) => {
-            format!("by {}, f reads anew", history.order().word().trim_start_matches('-'))
+            format!("by {}", history.order().word().trim_start_matches('-'))
         }
-        (_, _, 0) => "frozen (f follows)".to_owned(),
-        (_, _, newer @ 200..) => format!("frozen, {newer}+ new (f follows)"),
-        (_, _, newer) => format!("frozen, {newer} new (f follows)"),
+        (_, _, 0) => "frozen".to_owned(),
+        (_, _, newer @ 200..) => format!("frozen, {newer}+ new"),
+        (_, _, newer) => format!("frozen, {newer} new"),
     };
     format!("{shown}{more}{of} · {state}")
 }

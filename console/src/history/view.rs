@@ -2,7 +2,7 @@
 
 mod waterfall;
 
-use super::filter::Preset;
+use super::filter::{Preset, Sort};
 use super::row::{count, heading, row};
 use super::update::GROUPS;
 use crate::history;
@@ -48,8 +48,14 @@ fn filters(ui: &mut Ui, scene: &mut Scene<'_>) {
         }
         ui.separator();
         filter(ui, scene);
-        hint(ui, scene, "f follow", history::Msg::Follow);
         line(ui, count(&scene.model.history), colours.dim);
+        let history = &scene.model.history;
+        let follow = match (history.follow, history.order()) {
+            (true, _) => "f freeze",
+            (_, Sort::At) => "f follow",
+            _ => "f read anew",
+        };
+        hint(ui, scene, follow, history::Msg::Follow);
     });
     let history = &scene.model.history;
     if let Some(wrong) = &history.wrong {

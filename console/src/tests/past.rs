@@ -106,7 +106,7 @@ fn the_list_is_frozen_while_a_row_is_selected_and_counts_what_comes() {
     let newer = News::Requests { relay: 0, asked, what: Which::Newer, found };
     harness.state_mut().news(newer.clone());
     harness.run_steps(2);
-    harness.get_by_label_contains("frozen, 1 new (f follows)");
+    harness.get_by_label_contains("frozen, 1 new");
     assert_eq!(harness.state().console.model.history.rows.shown().len(), 2);
     // Followed, they are shown as they come.
     press(&mut harness, Key::F);
