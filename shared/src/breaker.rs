@@ -61,7 +61,7 @@ impl TransitionRule {
             Self::BadRun => "failed or late before the first token, several times in a row",
             Self::BrokenRun => "streams broke or fell silent, several times in a row",
             Self::BadShare => "too many of the last calls were bad",
-            Self::Hanging => "too many calls hung beside others that were as quick as ever",
+            Self::Hanging => "too many calls hung while the others were as fast as usual",
             Self::SlowP95 => "the p95 of the time to first token was over its configured limit",
             Self::NeverAToken => "no token from any call since the start",
             Self::Auth => "the provider refused our account",
@@ -69,10 +69,10 @@ impl TransitionRule {
             Self::CooledDown => "the cool-down was over",
             Self::ProbesGood => "enough probes were good",
             Self::LastResortGood => "a last resort was good",
-            Self::Spared => "bad, but kept at a lower weight: some ladder has nobody else",
-            Self::Operator => "an operator's doing",
-            Self::Rebased => "steadily slower than it was: that is its new normal",
-            Self::Expired => "an operator's override came to its time",
+            Self::Spared => "bad, but kept at a lower weight: some ladder has no other rung",
+            Self::Operator => "an operator changed it",
+            Self::Rebased => "steadily slower than before: that is its new norm",
+            Self::Expired => "an operator's override ended in its time",
             Self::KeyChanged => "the account has another key",
         }
     }

@@ -123,7 +123,7 @@ fn state(rung: &RungState, step: Option<&Step>, now: UnixMillis, stale: Option<i
         return (Fill::Tint, "◐", format!("HALF {good}/{need}"), String::new(), probe.to_owned());
     }
     if health.weight < 1.0 {
-        let word = if health.floor { "FLOOR" } else { "SLOW START" };
+        let word = if health.floor { "SPARED" } else { "SLOW START" };
         let weight = percent(Some(health.weight));
         return (Fill::Tint, "◐", word.to_owned(), weight, carries(rung, step));
     }
@@ -264,7 +264,7 @@ mod tests {
                 }),
                 Fill::Tint,
                 "◐ sol",
-                "FLOOR 5.0 %",
+                "SPARED 5.0 %",
             ),
             (
                 rung(|rung| {

@@ -113,7 +113,7 @@ impl Transition {
             TransitionRule::BadShare => format!("{bad} of {calls} bad in {}", seconds(self.window)),
             TransitionRule::Hanging => {
                 format!(
-                    "{bad} of {calls} bad in {}, the others as quick as ever",
+                    "{bad} of {calls} bad in {}, the others as fast as usual",
                     seconds(self.window)
                 )
             }
@@ -139,7 +139,7 @@ impl Transition {
             }
             TransitionRule::LastResortGood => "a last resort answered, probing".to_owned(),
             TransitionRule::Spared => "would have opened".to_owned(),
-            TransitionRule::Operator => "an operator's doing".to_owned(),
+            TransitionRule::Operator => "an operator changed it".to_owned(),
             TransitionRule::Rebased => {
                 let now = self.reference.map(seconds).unwrap_or_default();
                 format!("steadily slower, but it answers: its usual p95 is now {now}")

@@ -158,11 +158,11 @@ fn ailing(board: &Board, rung: &RungState) -> Option<Trouble> {
         format!("held by its provider, {} left", left(board, hold.until_at))
     } else if rung.health.floor {
         let weight = percent(Some(rung.health.weight));
-        format!("would be open, but some ladder has nobody else: weight {weight}{}", cause(rung))
+        format!("spared: it would be open, but some ladder has no other rung; weight {weight}{}", cause(rung))
     } else if is_failing(rung) {
         let mark = wait(now.mark_ms);
         format!(
-            "{} of {} calls poor: {} slow (mark {mark}), {} bad{}",
+            "{} of {} calls slow or bad: {} slow (mark {mark}), {} bad{}",
             percent(share(now.slow + now.bad, now.calls)),
             now.calls,
             now.slow,
