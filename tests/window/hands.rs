@@ -1,7 +1,7 @@
 //! The console worked by hand, in a real window: by the keyboard alone and by the mouse alone.
 //! Asserts what reached the relay, and counts presses and clicks.
 
-use crate::cast::ME;
+use crate::cast::{ME, OTHER};
 use crate::clipboard::Clipboard;
 use crate::display::Display;
 use crate::window::{Button, Window};
@@ -34,7 +34,8 @@ pub(crate) fn hands() -> Res<()> {
     world.until_rung("sol", FOUND_OUT, |rung| rung.health.state == BreakerState::Open)?;
     let mut hand = Hand { world: &world, window: &mut window, seen: 0 };
     by_keyboard(&mut hand, &display)?;
-    by_mouse(&mut hand)
+    by_mouse(&mut hand)?;
+    incidents_by_mouse(&mut hand)
 }
 
 /// A hand on the window, and what it has done at the relay so far.
@@ -228,5 +229,73 @@ fn by_mouse(hand: &mut Hand<'_, '_>) -> Res<()> {
     hand.window.click("Esc cancel", Button::Left)?;
     hand.did_nothing("a dialog that was left did something")?;
     say(&format!("  {} clicks in all, by {}", hand.window.clicked - before, ME.0));
+    Ok(())
+}
+
+/// Three incidents, each from the trouble line to its end: a provider hangs, a key is refused, a
+/// colleague is faster.
+fn incidents_by_mouse(hand: &mut Hand<'_, '_>) -> Res<()> {
+    say("incidents, mouse alone:");
+    // sol still hangs: all that shares its vendor is taken out, and put back by an undo on Actions.
+    let before = hand.window.clicked;
+    hand.world.until_rung("sol", FOUND_OUT, |rung| rung.health.state == BreakerState::Open)?;
+    hand.window.click("g worst", Button::Left)?;
+    hand.window.click("o take out", Button::Left)?;
+    hand.window.click("all 2 in openai", Button::Left)?;
+    hand.window.click("incident", Button::Left)?;
+    hand.window.click_enabled("Ctrl+Enter")?;
+    hand.did()?;
+    for rung in ["sol", "sol-eu"] {
+        hand.until_mode(rung, Some(OverrideMode::ForcedOpen))?;
+    }
+    hand.world.fault("sol", None)?;
+    hand.window.click("4 Actions", Button::Left)?;
+    hand.window.click("■ ", Button::Left)?;
+    hand.window.click("u undo", Button::Left)?;
+    hand.window.click_enabled("Ctrl+Enter")?;
+    expect("the undo", &hand.did()?.kind, &ActionKind::Undo)?;
+    for rung in ["sol", "sol-eu"] {
+        hand.until_mode(rung, None)?;
+    }
+    hand.window.click("1 Board", Button::Left)?;
+    say(&format!(
+        "  a provider hangs: taken out and put back, {} clicks",
+        hand.window.clicked - before
+    ));
+
+    // haiku's key is refused, and works again: the next request is its probe.
+    let before = hand.window.clicked;
+    hand.world.fault("haiku", Some("status:401"))?;
+    hand.world.until_rung("haiku", FOUND_OUT, |rung| rung.health.hard_down.is_some())?;
+    hand.world.fault("haiku", None)?;
+    hand.window.click("haiku, ", Button::Left)?;
+    hand.window.click("p probe now", Button::Left)?;
+    hand.window.click_enabled("Ctrl+Enter")?;
+    expect("the probe", &hand.did()?.kind, &ActionKind::Probe)?;
+    hand.world.until_rung("haiku", FOUND_OUT, |rung| rung.health.hard_down.is_none())?;
+    say(&format!("  a key is refused: probed, {} clicks", hand.window.clicked - before));
+
+    // A colleague is faster: what is confirmed is what stands there then.
+    let before = hand.window.clicked;
+    hand.window.click("gemini, ", Button::Left)?;
+    hand.window.click("o take out", Button::Left)?;
+    hand.window.click("incident", Button::Left)?;
+    hand.window.until_widget("Ctrl+Enter")?;
+    let body = serde_json::json!({
+        "id": "hands-ben", "reason": "empty answers", "ttl": "15m",
+        "changes": [{ "rung": "gemini", "mode": "demoted" }],
+    });
+    hand.world.call::<serde_json::Value>(OTHER, ("POST", "changes"), Some(&body))?;
+    hand.seen += 1;
+    hand.window.until_widget("gemini is demoted now, by ben")?;
+    hand.window.click("Ctrl+Enter", Button::Left)?;
+    hand.until_mode("gemini", Some(OverrideMode::Demoted))?;
+    hand.window.click_enabled("Ctrl+Enter")?;
+    hand.did()?;
+    hand.until_mode("gemini", Some(OverrideMode::ForcedOpen))?;
+    say(&format!(
+        "  a colleague is faster: said, confirmed anew, {} clicks",
+        hand.window.clicked - before
+    ));
     Ok(())
 }

@@ -158,7 +158,10 @@ fn ailing(board: &Board, rung: &RungState) -> Option<Trouble> {
         format!("held by its provider, {} left", left(board, hold.until_at))
     } else if rung.health.floor {
         let weight = percent(Some(rung.health.weight));
-        format!("spared: it would be open, but some ladder has no other rung; weight {weight}{}", cause(rung))
+        format!(
+            "spared: it would be open, but some ladder has no other rung; weight {weight}{}",
+            cause(rung)
+        )
     } else if is_failing(rung) {
         let mark = wait(now.mark_ms);
         format!(

@@ -183,7 +183,10 @@ fn rungs_that_are_closed_and_not_well_are_warned_of() {
     board.rungs[0].now.slow = 60;
     board.rungs[0].now.bad = 30;
     let line = said(&board, Rule::Rung).text;
-    assert!(line.starts_with("sol 33 % of 270 calls slow or bad: 60 slow (mark 1.4 s), 30 bad"), "{line}");
+    assert!(
+        line.starts_with("sol 33 % of 270 calls slow or bad: 60 slow (mark 1.4 s), 30 bad"),
+        "{line}"
+    );
     board.rungs[0].health.floor = true;
     assert!(said(&board, Rule::Rung).text.contains("some ladder has no other rung"));
 }
