@@ -2,7 +2,7 @@
 
 use super::offset::Offset;
 use serde::de::DeserializeOwned;
-use shared::admin::actions::Action;
+use shared::admin::actions::{Action, CheckAnswer};
 use shared::admin::feed::Operators;
 use shared::admin::{
     Board, ConfigState, Curve, FeedKind, LadderState, RungState, Tick, TransitionRow,
@@ -53,6 +53,8 @@ pub struct WatchedRelay {
     pub offset: Offset,
     /// What happened, the newest last.
     pub events: VecDeque<Happening>,
+    /// By rung: its last test call, whoever made it.
+    pub checks: BTreeMap<String, CheckAnswer>,
     /// What happened before this console began is among [`WatchedRelay::events`].
     pub has_past: bool,
     /// What could not be read of the feed, if anything.
@@ -174,6 +176,7 @@ impl WatchedRelay {
             }
             FeedKind::Action | FeedKind::Note => {
                 let action: Action = json(data)?;
+                self.checked(&action);
                 if let Some(away) = &mut self.away {
                     *away.actions.entry(action.by).or_default() += 1;
                     return Ok(());
@@ -281,6 +284,7 @@ impl WatchedRelay {
     /// Puts what happened before this console began in front of what it has seen.
     pub fn remember(&mut self, transitions: &[TransitionRow], actions: &[Action]) {
         self.has_past = true;
+        actions.iter().for_each(|action| self.checked(action));
         let first = self.events.front().map(|event| event.at);
         let all = transitions.iter().map(transition).chain(actions.iter().map(acted));
         let mut past: Vec<Happening> =
@@ -288,6 +292,15 @@ impl WatchedRelay {
         past.sort_by_key(|event| std::cmp::Reverse(event.at));
         past.truncate(KEPT.saturating_sub(self.events.len()));
         past.into_iter().for_each(|event| self.events.push_front(event));
+    }
+
+    /// Keeps the newest test call of each rung.
+    fn checked(&mut self, action: &Action) {
+        let Some(check) = &action.check else { return };
+        let known = self.checks.get(&check.rung);
+        if known.is_none_or(|known| known.at <= check.at) {
+            self.checks.insert(check.rung.clone(), check.clone());
+        }
     }
 
     fn happened(&mut self, event: Happening) {

@@ -266,3 +266,55 @@ fn figures_of_a_relay_that_has_just_started_say_since_when() {
         assert!(harness.query_all_by_label_contains(words).count() > 0, "{words}");
     }
 }
+
+#[test]
+fn the_last_test_call_of_a_rung_stays_beside_it_whoever_made_it() {
+    use shared::admin::actions::{About, Action, ActionKind, CheckAnswer};
+    let mut harness = opened(Desk::with(&sample::calm(&[("chat", &["sol", "opus"])])));
+    let check = |ago, outcome, ttft_ms: Option<u64>| CheckAnswer {
+        id: "c".to_owned(),
+        at: sample::before(ago),
+        by: "ben".to_owned(),
+        rung: "sol".to_owned(),
+        kind: shared::AttemptKind::Check,
+        outcome,
+        status: Some(if ttft_ms.is_some() { 200 } else { 503 }),
+        ttft_ms,
+        latency_ms: 400,
+        text: None,
+        journaled: true,
+    };
+    let action = |check: CheckAnswer| Action {
+        id: check.id.clone(),
+        at: check.at,
+        kind: ActionKind::Check,
+        by: check.by.clone(),
+        reason: "test call".to_owned(),
+        changes: Vec::new(),
+        about: About { rung: Some(check.rung.clone()), ladder: None },
+        before: None,
+        after: None,
+        accepted: Vec::new(),
+        check: Some(check),
+        until_at: None,
+        ended_at: None,
+        ended_by: None,
+        undoes: None,
+        in_force: false,
+    };
+    let failed = shared::AttemptOutcome::Overloaded;
+    for check in [
+        check(5, shared::AttemptOutcome::Ok, Some(180)),
+        // An older one that is told later changes nothing.
+        check(50, failed, None),
+    ] {
+        harness.state_mut().event("action", &action(check));
+    }
+    harness.state_mut().work();
+    press(&mut harness, Key::ArrowDown);
+    harness.get_by_label_contains("by ben: ok, first token 180 ms");
+    harness.state_mut().event("action", &action(check(1, failed, None)));
+    harness.state_mut().work();
+    harness.run_steps(2);
+    harness.get_by_label_contains("by ben: overloaded 503");
+}

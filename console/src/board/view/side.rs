@@ -157,7 +157,26 @@ fn figures(scene: &Scene<'_>, rung: &RungState) -> Vec<String> {
         out.push(format!("last fault {} {}{status}", scene.clock(fault.at), fault.outcome));
         out.extend(fault.text.clone());
     }
+    out.extend(check(scene, rung));
     out
+}
+
+/// Its last test call, on whichever relay.
+fn check(scene: &Scene<'_>, rung: &RungState) -> Option<String> {
+    let viewed = scene.model.viewed().into_iter();
+    let all = viewed.filter_map(|it| scene.model.relays.get(it)?.checks.get(&rung.name));
+    let last = all.max_by_key(|check| check.at)?;
+    let status = last.status.filter(|status| *status >= 300);
+    let status = status.map(|status| format!(" {status}")).unwrap_or_default();
+    let ttft = last.ttft_ms.map(|ms| format!(", first token {}", wait(Some(ms))));
+    let text = last.text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+    Some(format!(
+        "test call {} by {}: {}{status}{}{text}",
+        scene.clock(last.at),
+        last.by,
+        last.outcome,
+        ttft.unwrap_or_default()
+    ))
 }
 
 /// On which ladders it stands, and where on some relay nobody else is left.
