@@ -16,9 +16,16 @@ const AROUND: i64 = 300_000;
 
 /// Does what the engineer did at `now`.
 pub(crate) fn update(model: &mut Model, msg: &Msg, now: i64) -> Vec<Task> {
-    let Msg::Span(span) = msg;
-    model.breakers.span = *span;
-    read(model, now)
+    match msg {
+        Msg::Span(span) => {
+            model.breakers.span = *span;
+            read(model, now)
+        }
+        Msg::Cursor(at) => {
+            model.breakers.cursor = Some(*at);
+            Vec::new()
+        }
+    }
 }
 
 /// The next span.

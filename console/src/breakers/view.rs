@@ -5,10 +5,12 @@ use super::state::SPANS;
 use crate::board;
 use crate::board::cell::worst;
 use crate::breakers;
+use crate::msg::Msg;
+use crate::panel::acts::hint;
 use crate::panel::{Scene, cut, line, strong};
 use crate::theme::{BLOCK, mono};
 use eframe::egui::{
-    Align2, CentralPanel, Color32, Frame, Margin, Painter, Panel, Rect, RichText, ScrollArea,
+    Align2, CentralPanel, Color32, Frame, Margin, Painter, Panel, Pos2, Rect, RichText, ScrollArea,
     Sense, Shape, Stroke, Ui, WidgetInfo, accesskit::Role, pos2, vec2,
 };
 use shared::admin::actions::ActionKind;
@@ -44,9 +46,10 @@ fn spans(ui: &mut Ui, scene: &mut Scene<'_>) {
         let end = scene.model.breakers.window.map(|(_, until)| scene.clock(until));
         let end = end.unwrap_or_default();
         let at = cursor.map_or_else(|| format!("at the end, {end}"), |at| scene.clock(at));
-        let text =
-            format!(". span · ← → cursor {at} {} · ↑ ↓ rung · Enter: History there", scene.zone());
+        hint(ui, scene, ". span", Msg::Next);
+        let text = format!("· ← → or a click: cursor {at} {} · ↑ ↓ rung ·", scene.zone());
         line(ui, text, scene.colours.dim);
+        hint(ui, scene, "Enter history there", Msg::Enter);
     });
 }
 
@@ -64,6 +67,14 @@ impl Time {
         let whole = (self.until - self.since).max(1) as f32;
         self.left + self.width * ((at - self.since) as f32 / whole).clamp(0.0, 1.0)
     }
+
+    /// The moment at `x`; `None`: that is beside the time.
+    fn at(&self, x: f32) -> Option<UnixMillis> {
+        let share = (x - self.left) / self.width;
+        #[expect(clippy::cast_possible_truncation, reason = "within the window")]
+        let ahead = ((self.until - self.since) as f32 * share) as i64;
+        (0.0..=1.0).contains(&share).then(|| UnixMillis(self.since + ahead))
+    }
 }
 
 fn timeline(ui: &mut Ui, scene: &mut Scene<'_>) {
@@ -72,33 +83,39 @@ fn timeline(ui: &mut Ui, scene: &mut Scene<'_>) {
     let left = ui.cursor().min.x + NAME;
     let width = (ui.available_width() - NAME - 8.0).max(40.0);
     let time = Time { since: since.0, until: until.0, left, width };
-    axis(ui, scene, time);
+    let mut clicked = axis(ui, scene, time);
     let rungs: Vec<String> =
         worst(&board.rungs).into_iter().take(WORST).map(|rung| rung.name.clone()).collect();
     for name in &rungs {
         let chosen = scene.model.selected.rung.as_ref() == Some(name);
-        if states(ui, scene, time, name, chosen) {
+        let on_it = states(ui, scene, time, name, chosen);
+        if on_it.is_some() {
             scene.send(board::Msg::Select { ladder: None, rung: Some(name.clone()) });
         }
+        clicked = clicked.or(on_it);
     }
-    operators(ui, scene, time);
+    clicked = clicked.or(operators(ui, scene, time));
     let chosen = scene.model.selected.rung.as_ref().filter(|name| rungs.contains(name));
     if let Some(name) = chosen.or(rungs.first()) {
-        curves(ui, scene, time, name);
+        clicked = clicked.or(curves(ui, scene, time, name));
+    }
+    if let Some(at) = clicked.and_then(|place| time.at(place.x)) {
+        scene.send(breakers::Msg::Cursor(at));
     }
 }
 
-/// A row of the timeline: its place, its painter, and whether it was clicked.
-fn row(ui: &mut Ui, height: f32, name: &str) -> (Rect, Painter, bool) {
+/// A row of the timeline: its place, its painter, and where it was clicked.
+fn row(ui: &mut Ui, height: f32, name: &str) -> (Rect, Painter, Option<Pos2>) {
     let size = vec2(ui.available_width(), height);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
-    (rect, ui.painter_at(rect), response.clicked())
+    let clicked = response.interact_pointer_pos().filter(|_| response.clicked());
+    (rect, ui.painter_at(rect), clicked)
 }
 
-fn axis(ui: &mut Ui, scene: &Scene<'_>, time: Time) {
+fn axis(ui: &mut Ui, scene: &Scene<'_>, time: Time) -> Option<Pos2> {
     const STEPS: [i64; 9] = [1, 2, 5, 15, 30, 60, 120, 240, 480];
-    let (rect, painter, _) = row(ui, ROW, "time");
+    let (rect, painter, clicked) = row(ui, ROW, "time");
     let minutes = (time.until - time.since) / 60_000;
     let step = STEPS.into_iter().find(|step| minutes / step <= 9).unwrap_or(480) * 60_000;
     let mut at = time.since - time.since.rem_euclid(step) + step;
@@ -115,6 +132,7 @@ fn axis(ui: &mut Ui, scene: &Scene<'_>, time: Time) {
         at += step;
     }
     cursor(&painter, scene, time, rect);
+    clicked
 }
 
 fn cursor(painter: &Painter, scene: &Scene<'_>, time: Time, rect: Rect) {
@@ -127,7 +145,7 @@ fn cursor(painter: &Painter, scene: &Scene<'_>, time: Time, rect: Rect) {
 
 /// How a rung's breaker stood: a line while it is closed, a block while it is open. Several
 /// relays share the row.
-fn states(ui: &mut Ui, scene: &Scene<'_>, time: Time, name: &str, chosen: bool) -> bool {
+fn states(ui: &mut Ui, scene: &Scene<'_>, time: Time, name: &str, chosen: bool) -> Option<Pos2> {
     let colours = scene.colours;
     let said = scene.model.rung(name).map_or("", |rung| rung.health.state.as_str());
     let (rect, painter, clicked) = row(ui, ROW, &format!("{name}, {}", said.replace('_', "-")));
@@ -181,9 +199,9 @@ fn states(ui: &mut Ui, scene: &Scene<'_>, time: Time, name: &str, chosen: bool) 
 }
 
 /// What operators did and when configs were read.
-fn operators(ui: &mut Ui, scene: &Scene<'_>, time: Time) {
+fn operators(ui: &mut Ui, scene: &Scene<'_>, time: Time) -> Option<Pos2> {
     let colours = scene.colours;
-    let (rect, painter, _) = row(ui, ROW, "operators");
+    let (rect, painter, clicked) = row(ui, ROW, "operators");
     painter.text(rect.min, Align2::LEFT_TOP, "operators", mono(), colours.dim);
     let mut last = f32::MIN;
     let mut put = |at: i64, text: String, colour: Color32| {
@@ -211,15 +229,16 @@ fn operators(ui: &mut Ui, scene: &Scene<'_>, time: Time) {
         put(at, "config".to_owned(), colours.dim);
     }
     cursor(&painter, scene, time, rect);
+    clicked
 }
 
 /// First-token times and the share of slow and bad calls of one rung.
-fn curves(ui: &mut Ui, scene: &Scene<'_>, time: Time, name: &str) {
+fn curves(ui: &mut Ui, scene: &Scene<'_>, time: Time, name: &str) -> Option<Pos2> {
     let colours = scene.colours;
     let curve = curve(scene.model, name, scene.relay_now());
     let mark = scene.model.rung(name).and_then(|rung| rung.now.mark_ms);
     let top = curve.iter().filter_map(|step| step.p95_ms).chain(mark).max().unwrap_or(1).max(1);
-    let (rect, painter, _) = row(ui, CURVE, &format!("{name}, first token p95"));
+    let (rect, painter, clicked) = row(ui, CURVE, &format!("{name}, first token p95"));
     painter.text(
         rect.min,
         Align2::LEFT_TOP,
@@ -235,7 +254,7 @@ fn curves(ui: &mut Ui, scene: &Scene<'_>, time: Time, name: &str) {
         let ends = [pos2(time.left, y(mark)), pos2(time.left + time.width, y(mark))];
         painter.extend(Shape::dashed_line(&ends, Stroke::new(1.0, colours.dim), 4.0, 4.0));
     }
-    let mut before: Option<(&Step, eframe::egui::Pos2)> = None;
+    let mut before: Option<(&Step, Pos2)> = None;
     for step in &curve {
         let Some(ms) = step.p95_ms else {
             before = None;
@@ -254,7 +273,7 @@ fn curves(ui: &mut Ui, scene: &Scene<'_>, time: Time, name: &str) {
         before = Some((step, here));
     }
     cursor(&painter, scene, time, rect);
-    let (rect, painter, _) = row(ui, 40.0, &format!("{name}, share of slow and bad calls"));
+    let (rect, painter, below) = row(ui, 40.0, &format!("{name}, share of slow and bad calls"));
     painter.text(rect.min, Align2::LEFT_TOP, "slow and bad, share", mono(), colours.dim);
     for step in &curve {
         let share = step.ill_share;
@@ -267,6 +286,7 @@ fn curves(ui: &mut Ui, scene: &Scene<'_>, time: Time, name: &str) {
         painter.rect_filled(area, 0.0, if share > 0.0 { colours.bad } else { colours.line });
     }
     cursor(&painter, scene, time, rect);
+    clicked.or(below)
 }
 
 fn transitions(ui: &mut Ui, scene: &Scene<'_>) {

@@ -297,3 +297,22 @@ fn an_undo_says_what_it_leads_back_to_and_is_previewed() {
     press_with(&mut harness, Modifiers::COMMAND, Key::Enter);
     assert_eq!(undone(harness.state()), 1);
 }
+
+#[test]
+fn a_click_on_the_time_of_breakers_sets_the_cursor_there() {
+    let mut harness = opened(Desk::with(&board()));
+    press(&mut harness, Key::Num3);
+    let row = harness.get_by_label("operators").rect();
+    let (since, until) = harness.state().console.model.breakers.window.unwrap();
+    let place = eframe::egui::pos2(row.right() - 8.0 - 100.0, row.center().y);
+    harness.event(Event::PointerMoved(place));
+    for pressed in [true, false] {
+        let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
+        harness.event(Event::PointerButton { pos: place, button, pressed, modifiers });
+        harness.run_steps(2);
+    }
+    let cursor = harness.state().console.model.breakers.cursor.unwrap();
+    assert!(since < cursor && cursor < until, "{since:?} {cursor:?} {until:?}");
+    let share = (cursor.0 - since.0) as f64 / (until.0 - since.0) as f64;
+    assert!((0.85..0.95).contains(&share), "{share}");
+}
