@@ -10,6 +10,8 @@ pub enum Msg {
     Preset(Preset),
     /// Types a filter.
     Filter,
+    /// No filter any more.
+    Clear,
     /// The filter so far.
     FilterText(String),
     /// The next order.

@@ -33,6 +33,10 @@ pub(crate) fn update(model: &mut Model, msg: Msg, now: i64) -> Vec<Task> {
             history.wrong = None;
             model.screen = Screen::History;
         }
+        Msg::Clear => {
+            history.filter = Filter::default();
+            return anew(model, now);
+        }
         Msg::FilterText(text) => {
             history.wrong = Filter::parse(&text).err();
             history.typing = Some(text);

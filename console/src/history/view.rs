@@ -2,7 +2,7 @@
 
 mod waterfall;
 
-use super::filter::{Preset, Sort};
+use super::filter::{Filter, Preset, Sort};
 use super::row::{count, heading, row};
 use super::update::GROUPS;
 use crate::history;
@@ -48,6 +48,10 @@ fn filters(ui: &mut Ui, scene: &mut Scene<'_>) {
         }
         ui.separator();
         filter(ui, scene);
+        let history = &scene.model.history;
+        if history.typing.is_none() && history.filter != Filter::default() {
+            hint(ui, scene, "× clear", history::Msg::Clear);
+        }
         line(ui, count(&scene.model.history), colours.dim);
         let history = &scene.model.history;
         let follow = match (history.follow, history.order()) {

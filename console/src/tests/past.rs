@@ -441,3 +441,17 @@ fn what_is_known_of_breakers_stands_when_it_cannot_be_read_again() {
     harness.run_steps(2);
     assert!(harness.query_all_by_label_contains("sol forced open").count() > 0);
 }
+
+#[test]
+fn a_filter_is_cleared_by_a_click() {
+    let mut harness = opened(Desk::with(&sample::calm(&[("chat", &["sol", "opus"])])));
+    press(&mut harness, Key::ArrowDown);
+    press(&mut harness, Key::Enter);
+    assert_eq!(harness.state().console.model.history.filter.tried.as_deref(), Some("sol"));
+    let asked = harness.state().console.model.history.asked;
+    harness.get_by_label_contains("clear").click();
+    harness.run_steps(3);
+    let history = &harness.state().console.model.history;
+    assert_eq!((&history.filter, history.asked), (&crate::history::Filter::default(), asked + 1));
+    assert!(harness.query_by_label_contains("× clear").is_none());
+}
