@@ -20,7 +20,10 @@ use std::time::Duration;
 
 const HOSTILE: u64 = 666;
 const HONEST: [u64; 3] = [1, 2, 3];
+const BEGIN: Time = Time::from_millis(1_000_000);
 const SPAN: u64 = 30_000;
+/// After so many milliseconds without a request a client counts as gone; a little less.
+const HONEST_GONE: u64 = 29_000;
 /// The time between two requests, in milliseconds: of an honest client, and of a hostile one.
 const HONEST_GAP: u64 = 400;
 const HOSTILE_GAP: u64 = 70;
@@ -75,7 +78,7 @@ impl World {
         let ladder = Arc::new(LadderSpec { hedge: crate::HedgeSpec::default(), ..ladder(2) });
         let mut board =
             Board::new(rungs(2), vec![Arc::clone(&ladder)], fastrand::Rng::with_seed(3));
-        let now = Time::from_millis(1_000_000);
+        let now = BEGIN;
         let ms = Duration::from_millis;
         let reference = Some(Reference { p95: ms(600), usual: ms(300) });
         let kept = Remembered {
@@ -146,7 +149,10 @@ impl World {
             } else {
                 return (self.got, self.opened);
             }
-            self.opened |= self.board.breaker(RungIndex(0)).unwrap().state() != State::Closed;
+            // Half a minute after the last honest request the hostile client is alone, and believed.
+            let is_alone = self.now.since(BEGIN) > Duration::from_millis(SPAN + HONEST_GONE);
+            let is_open = self.board.breaker(RungIndex(0)).unwrap().state() != State::Closed;
+            self.opened |= is_open && !is_alone;
         }
     }
 
